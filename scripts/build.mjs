@@ -1,0 +1,126 @@
+/**
+ * Builds dist/: the WebAssembly kernels, then one bundle an entry point, then oclif.manifest.json, then the
+ * declarations (left out with --fast: running and testing do not need them).
+ */
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { rememberSources, sourceHash } from './source-hash.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+process.chdir(root);
+const fast = process.argv.includes('--fast');
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+
+/** Bundled into dist/cli.js: reading their many small files took longer than running them. */
+const BUNDLED = ['@oclif/core', 'chalk'];
+
+const external = [
+  ...Object.keys(manifest.dependencies),
+  ...Object.keys(manifest.peerDependencies ?? {}),
+].filter((name) => !BUNDLED.includes(name));
+
+/** The runtime's own modules are `require`d by bundled CommonJS packages. */
+const REQUIRE_BANNER = [
+  "import { createRequire as sstkitCreateRequire } from 'node:module';",
+  "import { fileURLToPath as sstkitFileURLToPath } from 'node:url';",
+  'const require = sstkitCreateRequire(import.meta.url);',
+  'const __filename = sstkitFileURLToPath(import.meta.url);',
+  "const __dirname = sstkitFileURLToPath(new URL('.', import.meta.url));",
+].join('\n');
+
+const ENTRIES = [
+  { entry: 'src/cli.ts', outfile: 'dist/cli.js', platform: 'node', bundles: true },
+  { entry: 'src/node/worker.ts', outfile: 'dist/worker.js', platform: 'node' },
+  { entry: 'src/node/index.ts', outfile: 'dist/node.js', platform: 'node' },
+  { entry: 'src/index.ts', outfile: 'dist/index.js', platform: 'neutral' },
+];
+
+// Taken first: what changes during the build counts as not built.
+const hash = sourceHash(root);
+mkdirSync('dist', { recursive: true });
+if (existsSync('scripts/build-kernels.mjs')) run('scripts/build-kernels.mjs');
+for (const each of ENTRIES) {
+  if (existsSync(each.entry)) await bundle(each);
+}
+await writeCommandManifest();
+if (!fast) writeDeclarations();
+rememberSources(root, hash);
+
+async function bundle({ entry, outfile, platform, bundles = false }) {
+  const result = await build({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    platform,
+    target: 'node20',
+    ...(bundles
+      ? {
+          external: [...external, 'typescript', 'ts-node', 'tsx'],
+          banner: { js: REQUIRE_BANNER },
+          // One file is parsed at each start: white space goes, names stay for stack traces.
+          minifyWhitespace: true,
+          minifySyntax: true,
+          legalComments: 'none',
+        }
+      : { packages: 'external' }),
+    logLevel: 'warning',
+  });
+  for (const file of result.outputFiles) writeAtomically(file.path, file.contents);
+  if (bundles) writeLicences(Object.keys(result.metafile.inputs));
+}
+
+/** A reader beside us sees the old file or the new one, never a part. */
+function writeAtomically(file, contents) {
+  const temporary = `${file}.${process.pid}.tmp`;
+  writeFileSync(temporary, contents);
+  renameSync(temporary, file);
+}
+
+/** Names and licence texts of the packages that have gone into dist/cli.js. */
+function writeLicences(inputs) {
+  const folders = new Set();
+  for (const input of inputs) {
+    const match = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input);
+    if (match !== null) folders.add(match[1]);
+  }
+  const parts = [...folders].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
+    const files = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
+    const texts = files.map((file) => readFileSync(path.join(folder, file), 'utf8').trim());
+    return [`${name} ${version} (${license ?? 'licence in its package'})`, ...texts].join('\n\n');
+  });
+  const head = 'dist/cli.js contains code of the following packages.';
+  writeAtomically('dist/THIRD_PARTY_LICENSES.txt', `${[head, ...parts].join(`\n\n${'-'.repeat(80)}\n\n`)}\n`);
+}
+
+/** oclif.manifest.json: what help lists, without loading the commands. */
+async function writeCommandManifest() {
+  const { Plugin } = await import('@oclif/core');
+  process.env.NODE_ENV = 'production';
+  const plugin = new Plugin({
+    root,
+    ignoreManifest: true,
+    errorOnManifestCreate: true,
+    respectNoCacheDefault: true,
+  });
+  await plugin.load();
+  writeAtomically('oclif.manifest.json', `${JSON.stringify(plugin.manifest, null, 2)}\n`);
+}
+
+function writeDeclarations() {
+  rmSync('dist/types', { recursive: true, force: true });
+  run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json');
+}
+
+/** A step in a process of its own; it has said itself what went wrong. */
+function run(script, ...args) {
+  const { status } = spawnSync(process.execPath, [script, ...args], { stdio: ['ignore', 2, 2] });
+  if (status !== 0) process.exit(1);
+}

@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config';
+
+/**
+ * SSTKIT_TEST_SCALE (a number, default 1) multiplies the rounds of the property tests and of other
+ * tests that gain by repetition; CI runs with 10. Such a test reads it as
+ * `Number(process.env.SSTKIT_TEST_SCALE ?? 1)`.
+ */
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    exclude: ['**/node_modules/**', 'dist/**'],
+    pool: 'forks',
+    // A command writes to stdout by itself: vitest must not take console and stdout over.
+    disableConsoleIntercept: true,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+});
