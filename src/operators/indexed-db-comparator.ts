@@ -1,0 +1,1 @@
+export { compareBytes as compareIndexedDbKeys } from '../bytes/compare.ts';
