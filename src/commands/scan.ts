@@ -1,0 +1,146 @@
+import { string as pathArgument } from '@oclif/core/args';
+import { boolean, integer, string } from '@oclif/core/flags';
+import { SstkitCommand } from '../base-command.ts';
+import { InvalidArgumentError } from '../errors.ts';
+import { ExitStatus, statusOfError, worstStatus } from '../exit-status.ts';
+import { formatFlag, readingFlags, switchFlag } from '../flags.ts';
+import { ENTRY_TYPES } from '../format/value-type.ts';
+import { findingLine } from '../render/finding-line.ts';
+import { parseKey } from '../render/key-format.ts';
+import type { Progress } from '../node/progress.ts';
+import type { RowWriter } from '../render/rows.ts';
+import type { ScanOptions } from '../tools/scan.ts';
+
+export default class Scan extends SstkitCommand {
+  static override summary = 'print the entries of table files, all versions, range tombstones included';
+
+  static override description =
+    'A file is read in stored order, past whatever is damaged; lost key ranges are named on stderr.';
+
+  static override args = {
+    path: pathArgument({ description: 'table files and directories', required: true, multiple: true }),
+  };
+
+  static override flags = {
+    ...readingFlags,
+    format: formatFlag(['text', 'json', 'ndjson', 'csv']),
+    view: string({
+      description: 'files: each table by itself, every version [default: files for table files]',
+      helpValue: '<files>',
+    }),
+    from: string({ description: 'first user key, inclusive', helpValue: 'KEY' }),
+    to: string({ description: 'end of the user keys, exclusive', helpValue: 'KEY' }),
+    prefix: string({ description: 'only user keys with this prefix', helpValue: 'KEY' }),
+    key: string({ description: 'only this user key', helpValue: 'KEY' }),
+    limit: integer({ description: 'rows at most, over all files [default: all]', helpValue: 'COUNT', min: 0 }),
+    reverse: switchFlag('the exact reverse order [default: off]'),
+    types: string({ description: 'only entries of these types, parted by commas', helpValue: 'put,delete' }),
+    cf: string({ description: 'only files of this column family', helpValue: 'NAME' }),
+    value: boolean({ description: 'print values [default: on]', default: true, allowNo: true }),
+    count: switchFlag('count entries by type in place of printing them'),
+    digest: switchFlag('count, and digest the contents: independent of order, files and layout'),
+    force: switchFlag('replace an existing --out file [default: off]'),
+  };
+
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> demo:basic.sst --limit 5',
+    '<%= config.bin %> <%= command.id %> demo:basic.sst --prefix user:00 --format ndjson',
+    '<%= config.bin %> <%= command.id %> demo:basic.sst demo:tombstones.sst --types range_delete',
+    '<%= config.bin %> <%= command.id %> demo:leveldb.ldb --digest --json',
+  ];
+
+  override async run(): Promise<ExitStatus> {
+    const { args, flags } = await this.parse(Scan);
+    const format = flags.json ? 'json' : flags.format;
+    if (flags.view !== undefined && flags.view !== 'files') {
+      throw new InvalidArgumentError('view', flags.view, `--view ${flags.view} is not known: there is files`);
+    }
+    const { openNodeEnvironment } = await import('../node/environment.ts');
+    const { openOutput } = await import('../node/output-file.ts');
+    const { openProgress } = await import('../node/progress.ts');
+    const { openRowWriter } = await import('../render/rows.ts');
+    const { comparatorOf } = await import('../operators/comparator.ts');
+    const { scanInputs } = await import('../tools/scan-inputs.ts');
+
+    const scan: ScanOptions = {
+      from: keyOf('from', flags.from),
+      to: keyOf('to', flags.to),
+      prefix: keyOf('prefix', flags.prefix),
+      key: keyOf('key', flags.key),
+      comparator: flags.comparator === undefined ? undefined : comparatorOf(flags.comparator),
+      timestampSize: flags['ts-size'],
+      limit: flags.limit,
+      types: flags.types === undefined ? undefined : parseTypes(flags.types),
+      reverse: flags.reverse,
+      strict: flags.strict,
+    };
+    const environment = await openNodeEnvironment();
+    const output = openOutput(flags.out, flags.force, this.stdout);
+    const undo = this.onInterrupt(() => output.discard());
+    const statuses: ExitStatus[] = [];
+    let writer: RowWriter | undefined;
+    let progress: Progress | undefined;
+    try {
+      const outcome = await scanInputs(
+        environment,
+        {
+          paths: args.path,
+          recursive: flags.recursive,
+          databaseFiles: flags.view === 'files',
+          columnFamily: flags.cf,
+          scan,
+        },
+        {
+          finding: (path, finding) => {
+            if (finding.severity !== 'note' || flags.verbose) this.complain(findingLine(path, finding));
+          },
+          failure: (error) => {
+            this.complain(error.message);
+            statuses.push(statusOfError(error));
+          },
+          gone: (path) => this.note(`${path}: gone`),
+          skipped: (paths) => {
+            for (const path of flags.verbose ? paths : []) this.note(`${path}: skipped, no table file`);
+            if (!flags.verbose) this.note(`${paths.length} other files skipped (--verbose names them)`);
+          },
+          progress: (doneBytes, totalBytes) => {
+            progress ??= openProgress({ mode: flags.progress, totalBytes });
+            progress.update(doneBytes);
+          },
+        },
+        (plan) => {
+          writer = openRowWriter(output.sink, plan, {
+            format,
+            bytes: flags.bytes,
+            withValues: flags.value,
+            count: flags.count || flags.digest,
+            digest: flags.digest ? environment.hashes : undefined,
+          });
+          return writer;
+        },
+      );
+      progress?.finish();
+      writer?.finish();
+      if (outcome.damaged) statuses.push(ExitStatus.damage);
+      output.commit();
+    } finally {
+      progress?.finish();
+      output.discard();
+      undo();
+    }
+    return worstStatus(ExitStatus.ok, ...statuses);
+  }
+}
+
+function keyOf(name: string, text: string | undefined): Uint8Array | undefined {
+  return text === undefined ? undefined : parseKey(text, name);
+}
+
+function parseTypes(text: string): ReadonlySet<string> {
+  const types = text.split(',');
+  for (const type of types) {
+    if (ENTRY_TYPES.includes(type) || /^type_\d+$/.test(type)) continue;
+    throw new InvalidArgumentError('types', text, `no entry type "${type}": there are ${ENTRY_TYPES.join(', ')}`);
+  }
+  return new Set(types);
+}

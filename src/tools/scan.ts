@@ -1,0 +1,140 @@
+import type { Environment } from '../engine/environment.ts';
+import { InvalidArgumentError, SstError, UnsupportedError, withPending } from '../errors.ts';
+import type { RangeTombstone } from '../format/range-del-block.ts';
+import type { EntrySource } from '../format/table-entry.ts';
+import type { Comparator } from '../operators/comparator.ts';
+import { type Finding, findingOf } from './finding.ts';
+import { KeyFilter, type KeyRange } from './key-range.ts';
+import { openAnyTable, type OpenedTable, type OpenOptions } from './open-any-table.ts';
+import { Row } from './row.ts';
+import { TombstoneMerge } from './tombstone-merge.ts';
+import type { OpenInput } from './input.ts';
+
+export interface ScanOptions extends KeyRange, OpenOptions {
+  /** Entry types by name; all when left out. */
+  readonly types?: ReadonlySet<string>;
+  /** Rows, over all files. */
+  readonly limit?: number;
+  readonly reverse?: boolean;
+  /** Stop a file at its first damage. */
+  readonly strict?: boolean;
+}
+
+/** Takes the rows; returns nothing, so that the loop around it stays tight. */
+export interface RowOutput {
+  row(row: Row): void;
+}
+
+export interface TableScanEvents {
+  finding(finding: Finding): void;
+  /** How far in the file the scan has come, in bytes. */
+  advanced(offset: number): void;
+}
+
+export interface ScanResult {
+  rows: number;
+  /** Rows may be missing or wrong. */
+  damaged: boolean;
+}
+
+/**
+ * The entries of the table in `input` as rows: point entries in stored order, each range tombstone before the
+ * first entry whose user key is not smaller than its start. Goes on behind damage; `events` hears of it.
+ * Throws SstError when nothing of the file can be read.
+ */
+export async function scanTable(
+  environment: Environment,
+  input: OpenInput,
+  options: ScanOptions,
+  output: RowOutput,
+  events: TableScanEvents,
+): Promise<ScanResult> {
+  const table = await openAnyTable(environment, input.source, input.kind, options);
+  const scan = new TableScan(table, input.file.path, options, output, events);
+  await scan.run(environment);
+  return { rows: scan.rows, damaged: scan.damaged };
+}
+
+class TableScan {
+  rows = 0;
+  damaged = false;
+  private readonly row: Row;
+  private readonly filter: KeyFilter;
+  private readonly limit: number;
+
+  constructor(
+    private readonly table: OpenedTable,
+    path: string,
+    private readonly options: ScanOptions,
+    private readonly output: RowOutput,
+    private readonly events: TableScanEvents,
+  ) {
+    this.row = new Row(table.shape);
+    this.row.file = path;
+    this.filter = new KeyFilter(options, table.comparator, table.comparatorName);
+    this.limit = options.limit ?? Number.POSITIVE_INFINITY;
+  }
+
+  async run(environment: Environment): Promise<void> {
+    for (const finding of this.table.findings) this.note(finding);
+    if (this.stopped()) return;
+    const tombstones = await this.tombstones();
+    const merge = new TombstoneMerge(tombstones, this.table.storedComparator, this.options.reverse ?? false, (tombstone) =>
+      this.tombstone(tombstone),
+    );
+    if (this.stopped()) return;
+    await this.table.walk(environment, this.options.reverse ?? false, this.filter, {
+      entry: (entry) => {
+        merge.before(entry.key, entry.keyLength);
+        this.entry(entry);
+        return !this.stopped();
+      },
+      damage: (finding) => this.note(finding),
+      advanced: (offset) => this.events.advanced(offset),
+    });
+    if (!this.stopped()) merge.rest();
+  }
+
+  private entry(entry: EntrySource): void {
+    const { row } = this;
+    if (!this.filter.accepts(entry.key, entry.keyLength - 8 - this.table.shape.storedTimestampSize)) return;
+    row.takeEntry(entry);
+    if (row.valueError !== null) this.note(findingOf(row.valueError));
+    this.emit();
+  }
+
+  private tombstone(tombstone: RangeTombstone): void {
+    if (this.stopped()) return;
+    const size = this.table.shape.storedTimestampSize;
+    const start = tombstone.startKey.subarray(0, tombstone.startKey.length - 8 - size);
+    if (!this.filter.overlaps(start, tombstone.end.subarray(0, tombstone.end.length - size))) return;
+    this.row.takeTombstone(tombstone);
+    this.emit();
+  }
+
+  private emit(): void {
+    const { types } = this.options;
+    if (this.rows >= this.limit || (types !== undefined && !types.has(this.row.type))) return;
+    this.rows++;
+    this.output.row(this.row);
+  }
+
+  private note(finding: Finding): void {
+    if (finding.severity === 'damage' && !finding.block?.type.startsWith('filter')) this.damaged = true;
+    this.events.finding(finding);
+  }
+
+  private stopped(): boolean {
+    return this.rows >= this.limit || (this.damaged && this.options.strict === true);
+  }
+
+  private async tombstones(): Promise<RangeTombstone[]> {
+    try {
+      return await withPending(() => this.table.readRangeTombstones());
+    } catch (error) {
+      if (!(error instanceof SstError)) throw error;
+      this.note(findingOf(error));
+      return [];
+    }
+  }
+}
