@@ -5,9 +5,9 @@ import { InvalidArgumentError } from '../errors.ts';
 import { ExitStatus, statusOfError, worstStatus } from '../exit-status.ts';
 import { formatFlag, readingFlags, switchFlag } from '../flags.ts';
 import { ENTRY_TYPES } from '../format/value-type.ts';
+import type { Progress } from '../node/progress.ts';
 import { findingLine } from '../render/finding-line.ts';
 import { parseKey } from '../render/key-format.ts';
-import type { Progress } from '../node/progress.ts';
 import type { RowWriter } from '../render/rows.ts';
 import type { ScanOptions } from '../tools/scan.ts';
 
@@ -32,7 +32,11 @@ export default class Scan extends SstkitCommand {
     to: string({ description: 'end of the user keys, exclusive', helpValue: 'KEY' }),
     prefix: string({ description: 'only user keys with this prefix', helpValue: 'KEY' }),
     key: string({ description: 'only this user key', helpValue: 'KEY' }),
-    limit: integer({ description: 'rows at most, over all files [default: all]', helpValue: 'COUNT', min: 0 }),
+    limit: integer({
+      description: 'rows at most, over all files [default: all]',
+      helpValue: 'COUNT',
+      min: 0,
+    }),
     reverse: switchFlag('the exact reverse order [default: off]'),
     types: string({ description: 'only entries of these types, parted by commas', helpValue: 'put,delete' }),
     cf: string({ description: 'only files of this column family', helpValue: 'NAME' }),
@@ -56,7 +60,7 @@ export default class Scan extends SstkitCommand {
       throw new InvalidArgumentError('view', flags.view, `--view ${flags.view} is not known: there is files`);
     }
     const { openNodeEnvironment } = await import('../node/environment.ts');
-    const { openOutput } = await import('../node/output-file.ts');
+    const { openOutput } = await import('../output.ts');
     const { openProgress } = await import('../node/progress.ts');
     const { openRowWriter } = await import('../render/rows.ts');
     const { comparatorOf } = await import('../operators/comparator.ts');
@@ -140,7 +144,11 @@ function parseTypes(text: string): ReadonlySet<string> {
   const types = text.split(',');
   for (const type of types) {
     if (ENTRY_TYPES.includes(type) || /^type_\d+$/.test(type)) continue;
-    throw new InvalidArgumentError('types', text, `no entry type "${type}": there are ${ENTRY_TYPES.join(', ')}`);
+    throw new InvalidArgumentError(
+      'types',
+      text,
+      `no entry type "${type}": there are ${ENTRY_TYPES.join(', ')}`,
+    );
   }
   return new Set(types);
 }

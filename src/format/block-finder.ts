@@ -1,8 +1,8 @@
 import { ByteReader } from '../bytes/byte-reader.ts';
 import { utf8 } from '../bytes/text.ts';
 import { SstError, withPending } from '../errors.ts';
-import { ChecksumType } from '../hash/registry.ts';
 import { contextModifier } from '../hash/block-checksum.ts';
+import { ChecksumType } from '../hash/registry.ts';
 import { BlockIterator } from './block/block-iterator.ts';
 import { BLOCK_TRAILER_SIZE, type BlockHandle, decodeBlockHandle } from './block-handle.ts';
 import type { BlockReader } from './block-reader.ts';

@@ -183,7 +183,9 @@ function fillBlock(block: LoadedBlock, list: BlockList, batch: Batch, i: number)
   block.error = batch.errors[i];
   const arena = batch.arenas[i];
   block.contents =
-    arena === undefined || block.error !== undefined ? EMPTY : arena.subarray(batch.starts[i]!, batch.ends[i]!);
+    arena === undefined || block.error !== undefined
+      ? EMPTY
+      : arena.subarray(batch.starts[i]!, batch.ends[i]!);
 }
 
 function blankBlock(): LoadedBlock {
@@ -239,7 +241,8 @@ class BufferRing {
   }
 
   release(buffer: Uint8Array): void {
-    if (buffer.length === 0 || buffer.buffer.byteLength !== MAX_BATCH_BYTES || this.free.length >= this.count) return;
+    if (buffer.length === 0 || buffer.buffer.byteLength !== MAX_BATCH_BYTES || this.free.length >= this.count)
+      return;
     this.free.push(new Uint8Array(buffer.buffer as ArrayBuffer));
   }
 }

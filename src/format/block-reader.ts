@@ -24,7 +24,6 @@ export interface StoredBlock {
   readonly computedChecksum: number | undefined;
 }
 
-
 /**
  * Reads blocks of one table: range check, trailer, checksum, decompression, in this order.
  *

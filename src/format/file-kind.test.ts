@@ -289,3 +289,22 @@ test('never reads more than a few small ranges, and never throws', () => {
     }
   }
 });
+
+test('survives any changed byte', () => {
+  const samples = [
+    record(1, BATCH),
+    record(5, BATCH, 3),
+    record(1, EDIT),
+    readFileSync(path.join(fixtures, 'demo/basic.sst')),
+  ];
+  for (const sample of samples) {
+    for (let at = 0; at < Math.min(sample.length, 300); at++) {
+      for (const value of [0, 1, 0x7f, 0xff]) {
+        const bytes = new Uint8Array(sample);
+        bytes[at] = value;
+        detect(bytes);
+        detect(bytes.subarray(0, at + 1));
+      }
+    }
+  }
+});

@@ -1,10 +1,10 @@
-import type { ByteSource } from '../bytes/source.ts';
 import { readFixed32 } from '../bytes/fixed.ts';
+import type { ByteSource } from '../bytes/source.ts';
 import { SstError, withPending } from '../errors.ts';
 import { computeBlockChecksum } from '../hash/block-checksum.ts';
 import { ChecksumType } from '../hash/registry.ts';
-import { BLOCK_TRAILER_SIZE, type BlockHandle } from './block-handle.ts';
 import { blockSizeAt, type FoundBlock, findBlocks, typeOfContents } from './block-finder.ts';
+import { BLOCK_TRAILER_SIZE, type BlockHandle } from './block-handle.ts';
 import { BlockReader } from './block-reader.ts';
 import { FOOTER_SIZE, type Footer, LEGACY_FOOTER_SIZE, magicAt, readFooterAt } from './footer.ts';
 import { DataBlockList } from './index/data-blocks.ts';
@@ -98,8 +98,16 @@ function foundMetaindex(found: readonly FoundBlock[]): MetaindexEntry[] {
   const add = (name: string, type: MetaindexEntry['type'], block: FoundBlock | undefined): void => {
     if (block !== undefined) entries.push({ name, type, offset: block.offset, size: block.size });
   };
-  add(PROPERTIES_BLOCK, 'properties', found.find(({ type }) => type === 'properties'));
-  add(RANGE_DEL_BLOCK, 'range_del', found.find(({ type }) => type === 'range_del'));
+  add(
+    PROPERTIES_BLOCK,
+    'properties',
+    found.find(({ type }) => type === 'properties'),
+  );
+  add(
+    RANGE_DEL_BLOCK,
+    'range_del',
+    found.find(({ type }) => type === 'range_del'),
+  );
   const end = found.findIndex(({ type }) => type === 'range_del' || type === 'properties');
   const before = end > 0 ? found[end - 1]! : undefined;
   if (before?.type === 'unknown') add(COMPRESSION_DICT_BLOCK, 'compression_dict', before);

@@ -1,4 +1,4 @@
-import { seqnoText, trailerSeqno, trailerType, TRAILER_SIZE } from './internal-key.ts';
+import { seqnoText, TRAILER_SIZE, trailerSeqno, trailerType } from './internal-key.ts';
 
 /**
  * What an iterator over the entries of a table shows: the internal key is `key[0, keyLength)`, the value
@@ -38,4 +38,3 @@ export function storedSeqno(entry: EntrySource): number {
 export function effectiveSeqnoText(entry: EntrySource, shape: EntryShape): string {
   return shape.globalSeqno !== undefined ? String(shape.globalSeqno) : seqnoText(entry.key, entry.keyLength);
 }
-

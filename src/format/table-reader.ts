@@ -259,7 +259,14 @@ function describeIndex(
     });
   }
   if (blocks.decompression.family === 'leveldb') {
-    return { handle, type: IndexType.binarySearch, userKeys: false, deltaValues: false, firstKeys: false, guessed: false };
+    return {
+      handle,
+      type: IndexType.binarySearch,
+      userKeys: false,
+      deltaValues: false,
+      firstKeys: false,
+      guessed: false,
+    };
   }
   if (properties === undefined) {
     const contents = blocks.read(handle, 'index');

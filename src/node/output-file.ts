@@ -1,12 +1,11 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { InvalidArgumentError } from '../errors.ts';
-import { FdSink } from '../render/sink.ts';
 import { wrapSystemError } from './io-error.ts';
 
 /** An output that appears under its name only when it is complete. */
 export interface OutputFile {
-  readonly sink: FdSink;
-  /** Flushes, syncs, and gives the file its name. */
+  readonly fd: number;
+  /** Syncs, and gives the file its name. What is buffered elsewhere has been written before. */
   commit(): void;
   /** Removes what was written. Safe after `commit`, which it does not undo. */
   discard(): void;
@@ -27,12 +26,10 @@ export function openOutputFile(path: string, force: boolean): OutputFile {
   } catch (error) {
     throw wrapSystemError(error, path);
   }
-  const sink = new FdSink(fd, path);
   let open = true;
   return {
-    sink,
+    fd,
     commit() {
-      sink.flush();
       try {
         fsyncSync(fd);
         closeSync(fd);
@@ -49,10 +46,4 @@ export function openOutputFile(path: string, force: boolean): OutputFile {
       rmSync(temporary, { force: true });
     },
   };
-}
-
-/** The output that `--out` names, or standard output, which needs neither commit nor discard. */
-export function openOutput(path: string | undefined, force: boolean, stdout: FdSink): OutputFile {
-  if (path !== undefined && path !== '-') return openOutputFile(path, force);
-  return { sink: stdout, commit: () => undefined, discard: () => undefined };
 }

@@ -15,14 +15,7 @@ export interface Comparator {
   /** The same order over user keys that have no timestamp: itself, where there is none. */
   readonly withoutTimestamp: Comparator;
   /** Negative, zero or positive for `a[aStart, aEnd)` against `b[bStart, bEnd)`, timestamps included. */
-  compare(
-    a: Uint8Array,
-    aStart: number,
-    aEnd: number,
-    b: Uint8Array,
-    bStart: number,
-    bEnd: number,
-  ): number;
+  compare(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array, bStart: number, bEnd: number): number;
 }
 
 const U64_TIMESTAMP_SIZE = 8;
@@ -32,10 +25,17 @@ const compareReversed: Comparator['compare'] = (a, aStart, aEnd, b, bStart, bEnd
 
 export const bytewiseComparator = plainComparator('leveldb.BytewiseComparator', compareBytes);
 
-export const reverseBytewiseComparator = plainComparator('rocksdb.ReverseBytewiseComparator', compareReversed);
+export const reverseBytewiseComparator = plainComparator(
+  'rocksdb.ReverseBytewiseComparator',
+  compareReversed,
+);
 
 function plainComparator(name: string, compare: Comparator['compare']): Comparator {
-  const comparator: { -readonly [Field in keyof Comparator]?: Comparator[Field] } = { name, timestampSize: 0, compare };
+  const comparator: { -readonly [Field in keyof Comparator]?: Comparator[Field] } = {
+    name,
+    timestampSize: 0,
+    compare,
+  };
   comparator.withoutTimestamp = comparator as Comparator;
   return comparator as Comparator;
 }

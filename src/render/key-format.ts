@@ -6,6 +6,7 @@
  */
 
 import { InvalidArgumentError } from '../errors.ts';
+import { PLAIN, putEscape, putEscapedRest, putHex, putHexUpper, startsLikeHex } from './put.ts';
 import type { ByteSink } from './sink.ts';
 
 export type BytesMode = 'escape' | 'hex' | 'base64' | 'utf8';
@@ -18,11 +19,6 @@ const BACKSLASH = 0x5c;
 const EQUALS = 0x3d;
 
 const HEX_DIGITS = '0123456789abcdef';
-/** Two hex digits a byte, the first one in the low half: lower case and upper case. */
-const HEX_PAIRS = hexPairs(HEX_DIGITS);
-const HEX_PAIRS_UPPER = hexPairs(HEX_DIGITS.toUpperCase());
-/** 1 where the escape form shows the byte as it is. */
-const IS_PLAIN = plainBytes();
 const BASE64_DIGITS = new TextEncoder().encode(
   'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
 );
@@ -34,20 +30,12 @@ const PIECE_BYTES = 12 * 1024;
 
 /** The escape form. */
 export function writeEscaped(sink: ByteSink, bytes: Uint8Array, start: number, end: number): void {
-  if (start < end && looksLikeHexForm(bytes, start, end)) {
-    writeEscape(sink, bytes[start]!);
-    start++;
-  }
-  writeEscapedRest(sink, bytes, start, end);
+  writeEscapedRest(sink, bytes, writeFirstEscape(sink, bytes, start, end), end);
 }
 
 /** The escape form of the name of an entity's column: `=` parts it from the value, so it is `\x3d` here. */
 export function writeEscapedColumnName(sink: ByteSink, bytes: Uint8Array, start: number, end: number): void {
-  if (start < end && looksLikeHexForm(bytes, start, end)) {
-    writeEscape(sink, bytes[start]!);
-    start++;
-  }
-  for (let from = start; from < end; ) {
+  for (let from = writeFirstEscape(sink, bytes, start, end); from < end; ) {
     let to = from;
     while (to < end && bytes[to] !== EQUALS) to++;
     writeEscapedRest(sink, bytes, from, to);
@@ -56,54 +44,36 @@ export function writeEscapedColumnName(sink: ByteSink, bytes: Uint8Array, start:
   }
 }
 
+/** Escapes the first byte of what would be read back as hexadecimal; returns where the rest begins. */
+function writeFirstEscape(sink: ByteSink, bytes: Uint8Array, start: number, end: number): number {
+  if (!startsLikeHex(bytes, start, end)) return start;
+  writeEscape(sink, bytes[start]!);
+  return start + 1;
+}
+
 function writeEscapedRest(sink: ByteSink, bytes: Uint8Array, start: number, end: number): void {
-  while (start < end) {
-    const stop = Math.min(end, start + PIECE_BYTES);
-    let pos = sink.reserve((stop - start) * 4);
-    const buffer = sink.buffer;
-    for (; start < stop; start++) {
-      const byte = bytes[start]!;
-      if (IS_PLAIN[byte] === 1) {
-        buffer[pos++] = byte;
-      } else if (byte === BACKSLASH) {
-        buffer[pos] = BACKSLASH;
-        buffer[pos + 1] = BACKSLASH;
-        pos += 2;
-      } else {
-        const pair = HEX_PAIRS[byte]!;
-        buffer[pos] = BACKSLASH;
-        buffer[pos + 1] = 0x78;
-        buffer[pos + 2] = pair & 0xff;
-        buffer[pos + 3] = pair >> 8;
-        pos += 4;
-      }
-    }
-    sink.length = pos;
+  for (let from = start; from < end; from += PIECE_BYTES) {
+    const to = Math.min(end, from + PIECE_BYTES);
+    const pos = sink.reserve((to - from) * 4);
+    sink.length = putEscapedRest(sink.buffer, pos, bytes, from, to);
   }
 }
 
 /** Lower-case hex, two digits a byte, no prefix. */
 export function writeHex(sink: ByteSink, bytes: Uint8Array, start: number, end: number): void {
-  writePairs(sink, bytes, start, end, HEX_PAIRS);
+  for (let from = start; from < end; from += PIECE_BYTES) {
+    const to = Math.min(end, from + PIECE_BYTES);
+    const pos = sink.reserve((to - from) * 2);
+    sink.length = putHex(sink.view, pos, bytes, from, to);
+  }
 }
 
 /** Upper-case hex, as sst_dump and ldb print it. */
 export function writeHexUpper(sink: ByteSink, bytes: Uint8Array, start: number, end: number): void {
-  writePairs(sink, bytes, start, end, HEX_PAIRS_UPPER);
-}
-
-function writePairs(sink: ByteSink, bytes: Uint8Array, start: number, end: number, pairs: Uint16Array): void {
-  while (start < end) {
-    const stop = Math.min(end, start + PIECE_BYTES);
-    let pos = sink.reserve((stop - start) * 2);
-    const buffer = sink.buffer;
-    for (; start < stop; start++) {
-      const pair = pairs[bytes[start]!]!;
-      buffer[pos] = pair & 0xff;
-      buffer[pos + 1] = pair >> 8;
-      pos += 2;
-    }
-    sink.length = pos;
+  for (let from = start; from < end; from += PIECE_BYTES) {
+    const to = Math.min(end, from + PIECE_BYTES);
+    const pos = sink.reserve((to - from) * 2);
+    sink.length = putHexUpper(sink.view, pos, bytes, from, to);
   }
 }
 
@@ -141,10 +111,7 @@ export function writeBase64(sink: ByteSink, bytes: Uint8Array, start: number, en
  * one row stays one line. Reversible like the escape form.
  */
 export function writeUtf8(sink: ByteSink, bytes: Uint8Array, start: number, end: number): void {
-  if (start < end && looksLikeHexForm(bytes, start, end)) {
-    writeEscape(sink, bytes[start]!);
-    start++;
-  }
+  start = writeFirstEscape(sink, bytes, start, end);
   while (start < end) {
     const length = utf8Length(bytes, start, end);
     if (length > 1) {
@@ -257,25 +224,7 @@ function hexByte(text: string, pos: number): number {
 
 function writeEscape(sink: ByteSink, byte: number): void {
   const pos = sink.reserve(4);
-  const buffer = sink.buffer;
-  const pair = HEX_PAIRS[byte]!;
-  buffer[pos] = BACKSLASH;
-  buffer[pos + 1] = 0x78;
-  buffer[pos + 2] = pair & 0xff;
-  buffer[pos + 3] = pair >> 8;
-  sink.length = pos + 4;
-}
-
-function looksLikeHexForm(bytes: Uint8Array, start: number, end: number): boolean {
-  const first = bytes[start]!;
-  if (first === 0x30) return end - start >= 2 && bytes[start + 1] === 0x78;
-  return (
-    first === 0x68 &&
-    end - start >= 4 &&
-    bytes[start + 1] === 0x65 &&
-    bytes[start + 2] === 0x78 &&
-    bytes[start + 3] === 0x3a
-  );
+  sink.length = putEscape(sink.buffer, pos, byte);
 }
 
 /**
@@ -305,7 +254,7 @@ function utf8Length(bytes: Uint8Array, pos: number, end: number): number {
 function escapeText(bytes: Uint8Array, keepUtf8: boolean): string {
   let text = '';
   let pos = 0;
-  if (bytes.length > 0 && looksLikeHexForm(bytes, 0, bytes.length)) {
+  if (startsLikeHex(bytes, 0, bytes.length)) {
     text = `\\x${hexOf(bytes[0]!)}`;
     pos = 1;
   }
@@ -317,7 +266,7 @@ function escapeText(bytes: Uint8Array, keepUtf8: boolean): string {
       pos += length;
       continue;
     }
-    if (IS_PLAIN[byte] === 1) text += String.fromCharCode(byte);
+    if (PLAIN[byte] === 1) text += String.fromCharCode(byte);
     else text += byte === BACKSLASH ? '\\\\' : `\\x${hexOf(byte)}`;
     pos++;
   }
@@ -332,21 +281,6 @@ function base64Text(bytes: Uint8Array): string {
 
 function hexOf(byte: number): string {
   return HEX_DIGITS[byte >> 4]! + HEX_DIGITS[byte & 15]!;
-}
-
-function hexPairs(digits: string): Uint16Array {
-  const pairs = new Uint16Array(256);
-  for (let byte = 0; byte < 256; byte++) {
-    pairs[byte] = digits.charCodeAt(byte >> 4) | (digits.charCodeAt(byte & 15) << 8);
-  }
-  return pairs;
-}
-
-function plainBytes(): Uint8Array {
-  const plain = new Uint8Array(256);
-  plain.fill(1, 0x20, 0x7f);
-  plain[BACKSLASH] = 0;
-  return plain;
 }
 
 function hexValues(): Uint8Array {

@@ -86,21 +86,25 @@ class TextRows implements RowWriter {
     }
     let pos = sink.reserve(this.filePrefix.length + 4 * payload + 128 + 2 * (row.timestampEnd - row.keyEnd));
     const buffer = sink.buffer;
-    const put = format.bytes === 'hex' ? putHex : putEscaped;
+    const isHex = format.bytes === 'hex';
     pos = putBytes(buffer, pos, this.filePrefix);
-    pos = put(buffer, pos, row.key, 0, row.keyEnd);
+    pos = isHex
+      ? putHex(sink.view, pos, row.key, 0, row.keyEnd)
+      : putEscaped(buffer, pos, row.key, 0, row.keyEnd);
     buffer[pos++] = TAB;
-    pos =
-      row.seqnoText === null ? putDecimal(buffer, pos, row.seqno) : putAscii(buffer, pos, row.seqnoText);
+    pos = row.seqnoText === null ? putDecimal(buffer, pos, row.seqno) : putAscii(buffer, pos, row.seqnoText);
     buffer[pos++] = TAB;
     pos = putAscii(buffer, pos, row.type);
     if (row.isRangeDelete || format.withValues) {
       buffer[pos++] = TAB;
-      pos = put(buffer, pos, row.data, row.valueStart, row.isRangeDelete ? row.endKeyEnd : row.valueEnd);
+      const end = row.isRangeDelete ? row.endKeyEnd : row.valueEnd;
+      pos = isHex
+        ? putHex(sink.view, pos, row.data, row.valueStart, end)
+        : putEscaped(buffer, pos, row.data, row.valueStart, end);
     }
     if (row.timestampEnd > row.keyEnd) {
       pos = putAscii(buffer, pos, '\ttimestamp=');
-      pos = putHex(buffer, pos, row.key, row.keyEnd, row.timestampEnd);
+      pos = putHex(sink.view, pos, row.key, row.keyEnd, row.timestampEnd);
     }
     if (row.preferredSeqno !== null) pos = putAscii(buffer, pos, `\tpreferredSeqno=${row.preferredSeqno}`);
     if (row.storedSeqno !== null) pos = putAscii(buffer, pos, `\tstoredSeqno=${row.storedSeqno}`);
@@ -218,23 +222,22 @@ class NdjsonRows implements RowWriter {
     const buffer = sink.buffer;
     pos = putBytes(buffer, pos, this.head);
     pos = putBytes(buffer, pos, row.isRangeDelete ? START_HEAD : KEY_HEAD);
-    pos = putHex(buffer, pos, row.key, 0, row.keyEnd);
+    pos = putHex(sink.view, pos, row.key, 0, row.keyEnd);
     if (row.isRangeDelete) {
       pos = putBytes(buffer, pos, END_HEAD);
-      pos = putHex(buffer, pos, row.data, row.valueStart, row.endKeyEnd);
+      pos = putHex(sink.view, pos, row.data, row.valueStart, row.endKeyEnd);
     }
     if (row.timestampEnd > row.keyEnd) {
       pos = putBytes(buffer, pos, TIMESTAMP_HEAD);
-      pos = putHex(buffer, pos, row.key, row.keyEnd, row.timestampEnd);
+      pos = putHex(sink.view, pos, row.key, row.keyEnd, row.timestampEnd);
     }
     pos = putBytes(buffer, pos, SEQNO_HEAD);
-    pos =
-      row.seqnoText === null ? putDecimal(buffer, pos, row.seqno) : putAscii(buffer, pos, row.seqnoText);
+    pos = row.seqnoText === null ? putDecimal(buffer, pos, row.seqno) : putAscii(buffer, pos, row.seqnoText);
     pos = putBytes(buffer, pos, TYPE_HEAD);
     pos = putAscii(buffer, pos, row.type);
     if (format.withValues && !row.isRangeDelete) {
       pos = putBytes(buffer, pos, VALUE_HEAD);
-      pos = putHex(buffer, pos, row.data, row.valueStart, row.valueEnd);
+      pos = putHex(sink.view, pos, row.data, row.valueStart, row.valueEnd);
     }
     pos = putAscii(buffer, pos, this.tail(row));
     sink.length = pos;
@@ -346,7 +349,14 @@ class CsvRows implements RowWriter {
       this.bytes(row.data, row.valueStart, row.endKeyEnd);
     } else if (format.withValues) {
       if (row.columns !== null) {
-        this.text(JSON.stringify(row.columns.map(({ name, value }) => [formatKey(name, format.bytes), formatKey(value, format.bytes)])));
+        this.text(
+          JSON.stringify(
+            row.columns.map(({ name, value }) => [
+              formatKey(name, format.bytes),
+              formatKey(value, format.bytes),
+            ]),
+          ),
+        );
       } else if (row.blob !== null) {
         this.text(JSON.stringify(blobFields(row.blob, format.bytes)));
       } else {
@@ -380,7 +390,11 @@ class CountRows implements RowWriter {
   /** Sum of XXH64 over each row's JSON text without `file` and `storedSeqno`, modulo 2^64. */
   private digest = 0n;
   private readonly line = new MemorySink(4096);
-  private readonly rows = new NdjsonRows(this.line, { bytes: 'hex', withValues: true, withFile: false }, false);
+  private readonly rows = new NdjsonRows(
+    this.line,
+    { bytes: 'hex', withValues: true, withFile: false },
+    false,
+  );
 
   constructor(
     private readonly sink: ByteSink,

@@ -30,12 +30,15 @@ const encoder = new TextEncoder();
 export abstract class ByteSink {
   /** Bytes [0, length) wait for `flush`. `reserve` and `flush` may replace the array: read it again after each. */
   buffer: Uint8Array;
+  /** The same bytes, for stores of several at once. */
+  view: DataView;
   length: number;
   /** Bytes that have left the buffer. */
   flushedBytes: number;
 
   constructor(capacityBytes: number = SINK_BUFFER_BYTES) {
     this.buffer = new Uint8Array(capacityBytes);
+    this.view = new DataView(this.buffer.buffer);
     this.length = 0;
     this.flushedBytes = 0;
   }
@@ -54,7 +57,12 @@ export abstract class ByteSink {
 
   protected makeRoom(maxBytes: number): void {
     this.flush();
-    if (this.buffer.length < maxBytes) this.buffer = new Uint8Array(maxBytes);
+    if (this.buffer.length < maxBytes) this.useBuffer(new Uint8Array(maxBytes));
+  }
+
+  protected useBuffer(buffer: Uint8Array): void {
+    this.buffer = buffer;
+    this.view = new DataView(buffer.buffer);
   }
 
   writeByte(byte: number): void {
@@ -170,7 +178,7 @@ export class MemorySink extends ByteSink {
   protected override makeRoom(maxBytes: number): void {
     const grown = new Uint8Array(Math.max(this.buffer.length * 2, this.length + maxBytes));
     grown.set(this.buffer.subarray(0, this.length));
-    this.buffer = grown;
+    this.useBuffer(grown);
   }
 
   protected override writeThrough(bytes: Uint8Array): void {

@@ -85,7 +85,8 @@ function entryOf(row: JsonRow): string {
 }
 
 function comparable({ key, seqno, type, value, columns, timestamp }: Comparable): string {
-  const shown = type === 'blob_index' ? '(reference)' : columns === undefined ? value : JSON.stringify(columns);
+  const shown =
+    type === 'blob_index' ? '(reference)' : columns === undefined ? value : JSON.stringify(columns);
   return [key, timestamp ?? '', seqno, type, shown].join(' ');
 }
 

@@ -71,10 +71,7 @@ function walkEntries(
   }
 }
 
-async function readOrRecord(
-  list: DataBlockList,
-  read: () => Uint8Array,
-): Promise<Uint8Array | undefined> {
+async function readOrRecord(list: DataBlockList, read: () => Uint8Array): Promise<Uint8Array | undefined> {
   try {
     return await withPending(read);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { CorruptionError, SstError } from '../../errors.ts';
 import type { BlockHandle } from '../block-handle.ts';
 import { trailerType } from '../internal-key.ts';
-import { type IndexEncoding, IndexBlockIterator, IndexType } from './index-block-iterator.ts';
+import { IndexBlockIterator, type IndexEncoding, IndexType } from './index-block-iterator.ts';
 
 /**
  * How an index block is encoded, told by its own bytes, for a file whose properties are lost.

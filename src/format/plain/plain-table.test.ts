@@ -152,6 +152,20 @@ describe('plain encoding', () => {
     ]);
   });
 
+  it('reads rows that db_bench 7.8.3 wrote: values compacted down to sequence number 0', () => {
+    // --benchmarks=fillseq,compact --use_plain_table --num=3 --key_size=16 --value_size=4
+    const rows = concat([
+      hex('00000000000000003030303030303030 ff04 5e7b5668'),
+      hex('00000000000000013030303030303030 ff04 7a22212f'),
+      hex('00000000000000023030303030303030 ff04 25774d5a'),
+    ]);
+    expect(allRows(open(tableOf(rows, { keyLength: 16 })))).toEqual([
+      { key: '00000000000000003030303030303030', seqno: '0', type: 1, value: '5e7b5668' },
+      { key: '00000000000000013030303030303030', seqno: '0', type: 1, value: '7a22212f' },
+      { key: '00000000000000023030303030303030', seqno: '0', type: 1, value: '25774d5a' },
+    ]);
+  });
+
   it('reads keys of one length', () => {
     const rows = concat([hex(`6161 ${TRAILER} 01 31`), hex('6262 ff 01 32')]);
     const table = open(tableOf(rows, { keyLength: 2 }));
