@@ -42,6 +42,8 @@ export interface FileSystem {
 export interface Clock {
   /** Microseconds since 1970, as RocksDB writes times in log files. */
   nowMicros(): number;
+  /** Nanoseconds since some moment, never going back: for measuring. */
+  monotonicNanos(): number;
 }
 
 export interface RandomSource {

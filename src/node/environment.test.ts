@@ -23,7 +23,7 @@ describe('openNodeEnvironment', () => {
   });
 
   it('takes parts that stand in for its own', async () => {
-    const clock = { nowMicros: () => 17 };
+    const clock = { nowMicros: () => 17, monotonicNanos: () => 0 };
     const environment = await openNodeEnvironment({ clock });
     expect(environment.clock).toBe(clock);
   });

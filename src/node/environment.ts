@@ -48,6 +48,7 @@ async function openHashes(): Promise<Pick<NodeEnvironment, 'hashes' | 'keyHash'>
 
 const systemClock: Clock = {
   nowMicros: () => Math.floor((performance.timeOrigin + performance.now()) * 1000),
+  monotonicNanos: () => performance.now() * 1e6,
 };
 
 const systemRandom: RandomSource = {

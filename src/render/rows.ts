@@ -108,6 +108,7 @@ class TextRows implements RowWriter {
     }
     if (row.preferredSeqno !== null) pos = putAscii(buffer, pos, `\tpreferredSeqno=${row.preferredSeqno}`);
     if (row.storedSeqno !== null) pos = putAscii(buffer, pos, `\tstoredSeqno=${row.storedSeqno}`);
+    if (row.covered) pos = putAscii(buffer, pos, '\tcovered');
     buffer[pos++] = NEWLINE;
     sink.length = pos;
   }
@@ -148,6 +149,7 @@ class TextRows implements RowWriter {
     }
     if (row.preferredSeqno !== null) sink.writeText(`\tpreferredSeqno=${row.preferredSeqno}`);
     if (row.storedSeqno !== null) sink.writeText(`\tstoredSeqno=${row.storedSeqno}`);
+    if (row.covered) sink.writeText('\tcovered');
     sink.writeByte(NEWLINE);
   }
 }
@@ -244,11 +246,12 @@ class NdjsonRows implements RowWriter {
   }
 
   private tail(row: Row): string {
-    if (row.preferredSeqno === null && row.storedSeqno === null) return '"}';
+    if (row.preferredSeqno === null && row.storedSeqno === null && !row.covered) return '"}';
     const preferred = row.preferredSeqno === null ? '' : `,"preferredSeqno":"${row.preferredSeqno}"`;
     const stored =
       row.storedSeqno === null || !this.withStoredSeqno ? '' : `,"storedSeqno":"${row.storedSeqno}"`;
-    return `"${preferred}${stored}}`;
+    const covered = row.covered ? ',"covered":true' : '';
+    return `"${preferred}${stored}${covered}}`;
   }
 
   private takeFile(file: string): void {

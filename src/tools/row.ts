@@ -40,6 +40,8 @@ export class Row {
   preferredSeqno: string | null = null;
   /** Why a value with a structure could not be decoded; it is then shown as plain bytes. */
   valueError: SstError | null = null;
+  /** A range tombstone of the same file hides the entry; only where that was asked for. */
+  covered = false;
   /** End of the end key of a range tombstone, its timestamp excluded. */
   endKeyEnd = 0;
 

@@ -1,0 +1,116 @@
+import { custom, integer, string } from '@oclif/core/flags';
+import { SstkitCommand } from '../base-command.ts';
+import { ExitStatus, statusOfError, worstStatus } from '../exit-status.ts';
+import { commonFlags, formatFlag, switchFlag } from '../flags.ts';
+import { findingLine } from '../render/finding-line.ts';
+import { RANGE_DEL_BENCH_DEFAULTS as DEFAULTS, type RangeDelBenchParams } from '../tools/bench-range-del.ts';
+
+const float = custom<number>({
+  parse: async (text, _context, flag) => {
+    const value = Number(text);
+    if (text.trim() !== '' && Number.isFinite(value)) return value;
+    throw new Error(`Expected a number for --${(flag as { name?: string }).name} but received: ${text}`);
+  },
+});
+
+function count(description: string, value: number) {
+  return integer({ description: `${description} [default: ${value}]`, default: value, helpValue: 'COUNT' });
+}
+
+export default class BenchRangeDel extends SstkitCommand {
+  static override summary = 'time range tombstones: fragmenting, AddTombstones, ShouldDelete';
+
+  static override description =
+    "The flags, defaults and lines of RocksDB's range_del_aggregator_bench; underscores may stand for hyphens.";
+
+  static override flags = {
+    ...commonFlags,
+    format: formatFlag(['text', 'json']),
+    'num-range-tombstones': count('range tombstones a list', DEFAULTS.numRangeTombstones),
+    'num-runs': count('runs', DEFAULTS.numRuns),
+    'tombstone-start-upper-bound': count('exclusive bound of start keys', DEFAULTS.tombstoneStartUpperBound),
+    'should-delete-upper-bound': count('exclusive bound of keys asked for', DEFAULTS.shouldDeleteUpperBound),
+    'tombstone-width-mean': float({ description: 'mean width, in keys [default: 100]', default: DEFAULTS.tombstoneWidthMean, helpValue: 'KEYS' }),
+    'tombstone-width-stddev': float({
+      description: 'standard deviation of the width, in keys [default: 0]',
+      default: DEFAULTS.tombstoneWidthStddev,
+      helpValue: 'KEYS',
+    }),
+    seed: integer({ description: 'seed of the draws [default: 0]', default: DEFAULTS.seed }),
+    'should-deletes-per-run': count('keys asked for in a run', DEFAULTS.shouldDeletesPerRun),
+    'add-tombstones-per-run': count('lists added in a run', DEFAULTS.addTombstonesPerRun),
+    'use-compaction-range-del-aggregator': switchFlag('as a compaction, with snapshots {0} [default: off, as a read]'),
+    'eager-seq-set': switchFlag('build the set of sequence numbers while fragmenting [default: off]'),
+    compare: switchFlag('run with the set built early and late, and print both with ratios'),
+    keys: string({ description: 'shape of the keys', options: ['fixed', 'variable'], default: 'fixed' }),
+    order: string({ description: 'order of the keys', options: ['bytewise', 'custom'], default: 'bytewise' }),
+    file: string({
+      description: "bench this file's own tombstones in place of made ones; may be repeated",
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'SST',
+    }),
+  };
+
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> --num-runs 20',
+    '<%= config.bin %> <%= command.id %> --num_range_tombstones=100 --num_runs=50 --tombstone_start_upper_bound=50000000 --should_deletes_per_run=10 --compare',
+    '<%= config.bin %> <%= command.id %> --file demo:tombstones.sst',
+  ];
+
+  override async run(): Promise<ExitStatus> {
+    const { flags } = await this.parse(BenchRangeDel);
+    const asJson = flags.json || flags.format === 'json';
+    const { openNodeEnvironment } = await import('../node/environment.ts');
+    const { machineFacts } = await import('../node/machine.ts');
+    const { writeJsonDocument } = await import('../render/json.ts');
+    const render = await import('../render/bench-range-del.ts');
+    const environment = await openNodeEnvironment();
+
+    if (flags.file !== undefined) {
+      const { benchFileTombstones } = await import('../tools/bench-range-del-files.ts');
+      const statuses: ExitStatus[] = [];
+      const files = await benchFileTombstones(environment, flags.file, {
+        finding: (path, finding) => {
+          this.complain(findingLine(path, finding));
+          if (finding.severity === 'damage') statuses.push(ExitStatus.damage);
+        },
+        failure: (error) => {
+          this.complain(error.message);
+          statuses.push(statusOfError(error));
+        },
+      });
+      if (asJson) writeJsonDocument(this.stdout, { schema: 1, files, machine: machineFacts() });
+      else render.writeFileTombstones(this.stdout, files);
+      return worstStatus(ExitStatus.ok, ...statuses);
+    }
+
+    const { benchRangeDel } = await import('../tools/bench-range-del.ts');
+    const params: RangeDelBenchParams = {
+      numRangeTombstones: flags['num-range-tombstones'],
+      numRuns: flags['num-runs'],
+      tombstoneStartUpperBound: flags['tombstone-start-upper-bound'],
+      shouldDeleteUpperBound: flags['should-delete-upper-bound'],
+      tombstoneWidthMean: flags['tombstone-width-mean'],
+      tombstoneWidthStddev: flags['tombstone-width-stddev'],
+      seed: flags.seed,
+      shouldDeletesPerRun: flags['should-deletes-per-run'],
+      addTombstonesPerRun: flags['add-tombstones-per-run'],
+      useCompactionRangeDelAggregator: flags['use-compaction-range-del-aggregator'],
+      eagerSeqSet: flags['eager-seq-set'],
+      keyShape: flags.keys as RangeDelBenchParams['keyShape'],
+      keyOrder: flags.order as RangeDelBenchParams['keyOrder'],
+    };
+    const report = benchRangeDel(environment, flags.compare ? { ...params, eagerSeqSet: false } : params);
+    const eager = flags.compare ? benchRangeDel(environment, { ...params, eagerSeqSet: true }) : undefined;
+    if (asJson) {
+      writeJsonDocument(this.stdout, { schema: 1, params, ...report, eager, machine: machineFacts() });
+    } else if (eager === undefined) {
+      render.writeRangeDelResults(this.stdout, report.results);
+    } else {
+      render.writeRangeDelComparison(this.stdout, report, eager);
+    }
+    for (const line of render.rangeDelNotes(report)) this.note(line);
+    return ExitStatus.ok;
+  }
+}

@@ -1,0 +1,87 @@
+import type { RangeDelBenchReport, RangeDelBenchResults } from '../tools/bench-range-del.ts';
+import type { FileTombstonesReport } from '../tools/bench-range-del-files.ts';
+import type { ByteSink } from './sink.ts';
+import { writeTable } from './table.ts';
+
+const LABELS: readonly [keyof RangeDelBenchResults, string][] = [
+  ['fragmentTombstonesUs', 'Fragment Tombstones:'],
+  ['addTombstonesUs', 'AddTombstones:'],
+  ['shouldDeleteFirstUs', 'ShouldDelete (first):'],
+  ['shouldDeleteRestUs', 'ShouldDelete (rest):'],
+];
+
+/** The lines of RocksDB's range_del_aggregator_bench. */
+export function writeRangeDelResults(sink: ByteSink, results: RangeDelBenchResults): void {
+  const rule = '='.repeat(25);
+  sink.writeText(`${rule}\nResults:\n${rule}\n`);
+  for (const [name, label] of LABELS) {
+    const value = results[name];
+    if (value !== null) sink.writeLine(`${label.padEnd(25)}${sixDigits(value)} us`);
+  }
+}
+
+/** Both reports side by side, with ratios. */
+export function writeRangeDelComparison(
+  sink: ByteSink,
+  lazy: RangeDelBenchReport,
+  eager: RangeDelBenchReport,
+): void {
+  const rows = LABELS.filter(([name]) => lazy.results[name] !== null).map(([name, label]) => {
+    const a = lazy.results[name]!;
+    const b = eager.results[name]!;
+    return [label.replace(/:$/, ''), sixDigits(b), sixDigits(a), (a / b).toFixed(3)];
+  });
+  rows.push(['sets built', String(eager.seqnoSetsBuilt), String(lazy.seqnoSetsBuilt), '']);
+  writeTable(
+    sink,
+    [{ title: 'mean us' }, { title: 'eager set' }, { title: 'lazy set' }, { title: 'lazy/eager' }],
+    rows,
+  );
+}
+
+/** How it was timed: for stderr. */
+export function rangeDelNotes(report: RangeDelBenchReport): string[] {
+  const { timing } = report;
+  return [
+    `timed in blocks of ${timing.runsPerBatch} runs after ${timing.warmUpRuns} untimed ones; nothing is subtracted`,
+    `one reading of the clock costs ${timing.clockCallNanos.toFixed(0)} ns, two a block`,
+    `sets of sequence numbers built: ${report.seqnoSetsBuilt}`,
+  ];
+}
+
+export function writeFileTombstones(sink: ByteSink, reports: readonly FileTombstonesReport[]): void {
+  writeTable(
+    sink,
+    [
+      { title: 'file' },
+      { title: 'tombstones' },
+      { title: 'fragments' },
+      { title: 'widest' },
+      { title: 'bytes' },
+      { title: 'build us' },
+      { title: 'lookup us' },
+      { title: 'entries' },
+      { title: 'covered' },
+      { title: 'iterate us' },
+      { title: 'with tombstones us' },
+    ],
+    reports.map((report) => [
+      report.path,
+      String(report.tombstones),
+      String(report.fragments),
+      String(report.widestStack),
+      String(report.memoryBytes),
+      report.buildUs.toFixed(2),
+      report.lookupUs.toFixed(3),
+      String(report.entries),
+      String(report.coveredEntries),
+      report.iterateUs.toFixed(3),
+      report.iterateWithTombstonesUs.toFixed(3),
+    ]),
+  );
+}
+
+/** Six significant digits, as a C++ stream prints a double. */
+function sixDigits(value: number): string {
+  return String(Number(value.toPrecision(6)));
+}

@@ -1,0 +1,292 @@
+import type { Environment } from '../engine/environment.ts';
+import type { FragmentedTombstones, RangeDelStatistics } from '../engine/range-del/fragmented-tombstones.ts';
+import { fragmentTombstones } from '../engine/range-del/fragmenter.ts';
+import {
+  CompactionRangeDelAggregator,
+  ReadRangeDelAggregator,
+} from '../engine/range-del/range-del-aggregator.ts';
+import { TombstoneSet } from '../engine/range-del/tombstone-set.ts';
+import { InvalidArgumentError } from '../errors.ts';
+import { bytewiseComparator, type Comparator } from '../operators/comparator.ts';
+import { BenchRandom } from './bench/random.ts';
+import { Sampler, type Spread } from './bench/sampler.ts';
+
+/** The parameters of RocksDB's range_del_aggregator_bench, by its names, and two of our own. */
+export interface RangeDelBenchParams {
+  numRangeTombstones: number;
+  numRuns: number;
+  /** Exclusive upper bound of the start keys. */
+  tombstoneStartUpperBound: number;
+  /** Exclusive upper bound of the keys that are asked for. */
+  shouldDeleteUpperBound: number;
+  tombstoneWidthMean: number;
+  tombstoneWidthStddev: number;
+  seed: number;
+  shouldDeletesPerRun: number;
+  addTombstonesPerRun: number;
+  useCompactionRangeDelAggregator: boolean;
+  /** Build the set of sequence numbers while fragmenting, as RocksDB did before 7.8. */
+  eagerSeqSet: boolean;
+  /** `fixed`: 8-byte big-endian; `variable`: decimal text behind a prefix, of different lengths. */
+  keyShape: 'fixed' | 'variable';
+  /** `bytewise`, or `custom`: an order that is a function of the application's. */
+  keyOrder: 'bytewise' | 'custom';
+}
+
+export const RANGE_DEL_BENCH_DEFAULTS: RangeDelBenchParams = {
+  numRangeTombstones: 1000,
+  numRuns: 1000,
+  tombstoneStartUpperBound: 1000,
+  shouldDeleteUpperBound: 1000,
+  tombstoneWidthMean: 100,
+  tombstoneWidthStddev: 0,
+  seed: 0,
+  shouldDeletesPerRun: 1,
+  addTombstonesPerRun: 1,
+  useCompactionRangeDelAggregator: false,
+  eagerSeqSet: false,
+  keyShape: 'fixed',
+  keyOrder: 'bytewise',
+};
+
+/** Means over all calls, in microseconds. */
+export interface RangeDelBenchResults {
+  fragmentTombstonesUs: number;
+  addTombstonesUs: number;
+  shouldDeleteFirstUs: number;
+  /** Null when each run asks only once. */
+  shouldDeleteRestUs: number | null;
+}
+
+export interface RangeDelBenchReport {
+  results: RangeDelBenchResults;
+  /** Over batches of runs, each timed as one block. */
+  spread: Record<keyof RangeDelBenchResults, Spread | null>;
+  /** Sets of sequence numbers that were built. */
+  seqnoSetsBuilt: number;
+  /** Fragments of one list, on average. */
+  fragmentsPerList: number;
+  /** Bytes that a list holds for one tombstone, on average. */
+  bytesPerTombstone: number;
+  timing: { runsPerBatch: number; warmUpRuns: number; clockCallNanos: number };
+}
+
+/** Tombstones that are made before the clock starts, for all runs of one batch. */
+const MAX_TOMBSTONES_A_BATCH = 64 * 1024;
+const MAX_RUNS_A_BATCH = 64;
+/** The compiler has seen enough after so many tombstones. */
+const WARM_UP_TOMBSTONES = 300_000;
+
+/** Snapshots of a compaction, as RocksDB's bench has them. */
+const SNAPSHOTS = [0];
+
+/**
+ * Times fragmenting, AddTombstones and ShouldDelete. Several runs make a batch: their tombstones and keys are
+ * made first, then all runs of the batch do each step, and the step is timed as a whole: a call of tens of
+ * nanoseconds cannot be timed by a clock that costs as much. Nothing is subtracted. Some untimed runs come first.
+ */
+export function benchRangeDel(environment: Pick<Environment, 'clock'>, params: RangeDelBenchParams): RangeDelBenchReport {
+  checkParams(params);
+  const statistics: RangeDelStatistics = { seqnoSetsBuilt: 0 };
+  const bench = new Bench(environment, params, statistics);
+  const perRun = params.numRangeTombstones * params.addTombstonesPerRun;
+  const warmUpRuns = Math.max(2, Math.min(params.numRuns, Math.ceil(WARM_UP_TOMBSTONES / perRun)));
+  const runsPerBatch = Math.max(1, Math.min(MAX_RUNS_A_BATCH, Math.floor(MAX_TOMBSTONES_A_BATCH / perRun)));
+  for (let done = 0; done < warmUpRuns; done += runsPerBatch) bench.batch(Math.min(runsPerBatch, warmUpRuns - done));
+  bench.forget();
+  for (let done = 0; done < params.numRuns; done += runsPerBatch) {
+    bench.batch(Math.min(runsPerBatch, params.numRuns - done));
+  }
+  return bench.report({ runsPerBatch, warmUpRuns, clockCallNanos: clockCallNanos(environment) });
+}
+
+class Bench {
+  private readonly random: BenchRandom;
+  private readonly comparator: Comparator;
+  private fragment = new Sampler();
+  private add = new Sampler();
+  private first = new Sampler();
+  private rest = new Sampler();
+  private fragments = 0;
+  private bytes = 0;
+  private lists = 0;
+  /** Keeps the answers alive, so that no call can be left out as useless. */
+  private deleted = 0;
+
+  constructor(
+    private readonly environment: Pick<Environment, 'clock'>,
+    private readonly params: RangeDelBenchParams,
+    private readonly statistics: RangeDelStatistics,
+  ) {
+    this.random = new BenchRandom(params.seed);
+    this.comparator = params.keyOrder === 'bytewise' ? bytewiseComparator : customComparator();
+  }
+
+  forget(): void {
+    this.fragment = new Sampler();
+    this.add = new Sampler();
+    this.first = new Sampler();
+    this.rest = new Sampler();
+    this.statistics.seqnoSetsBuilt = 0;
+    this.fragments = 0;
+    this.bytes = 0;
+    this.lists = 0;
+  }
+
+  batch(runs: number): void {
+    const { params, environment } = this;
+    const { addTombstonesPerRun: adds, shouldDeletesPerRun: asks } = params;
+    const now = environment.clock.monotonicNanos;
+    const sets = Array.from({ length: runs * adds }, () => this.tombstones());
+    const keys = Array.from({ length: runs }, () => this.askedKeys());
+    const aggregators = Array.from({ length: runs }, () =>
+      params.useCompactionRangeDelAggregator
+        ? new CompactionRangeDelAggregator(this.comparator, SNAPSHOTS)
+        : new ReadRangeDelAggregator(),
+    );
+
+    const lists: FragmentedTombstones[] = [];
+    let begin = now();
+    for (let i = 0; i < sets.length; i++) lists.push(this.fragmentOne(sets[i]!));
+    this.fragment.add(now() - begin, sets.length);
+
+    begin = now();
+    for (let i = 0; i < lists.length; i++) aggregators[Math.floor(i / adds)]!.addTombstones(lists[i]!);
+    this.add.add(now() - begin, lists.length);
+
+    const seqno = Math.floor(params.numRangeTombstones / 2);
+    begin = now();
+    for (let run = 0; run < runs; run++) this.ask(aggregators[run]!, keys[run]!, 0, 1, seqno);
+    this.first.add(now() - begin, asks > 0 ? runs : 0);
+
+    begin = now();
+    for (let run = 0; run < runs; run++) this.ask(aggregators[run]!, keys[run]!, 1, asks, seqno);
+    this.rest.add(now() - begin, runs * Math.max(0, asks - 1));
+
+    for (const list of lists) {
+      this.fragments += list.count;
+      this.bytes += list.memoryBytes;
+    }
+    this.lists += lists.length;
+  }
+
+  report(timing: RangeDelBenchReport['timing']): RangeDelBenchReport {
+    const { fragment, add, first, rest, lists } = this;
+    return {
+      results: {
+        fragmentTombstonesUs: fragment.meanMicros ?? 0,
+        addTombstonesUs: add.meanMicros ?? 0,
+        shouldDeleteFirstUs: first.meanMicros ?? 0,
+        shouldDeleteRestUs: rest.meanMicros,
+      },
+      spread: {
+        fragmentTombstonesUs: fragment.spread(),
+        addTombstonesUs: add.spread(),
+        shouldDeleteFirstUs: first.spread(),
+        shouldDeleteRestUs: rest.spread(),
+      },
+      seqnoSetsBuilt: this.statistics.seqnoSetsBuilt,
+      fragmentsPerList: this.fragments / lists,
+      bytesPerTombstone: this.bytes / lists / this.params.numRangeTombstones,
+      timing,
+    };
+  }
+
+  private fragmentOne(set: TombstoneSet): FragmentedTombstones {
+    const options = this.params.useCompactionRangeDelAggregator
+      ? { snapshots: SNAPSHOTS, statistics: this.statistics }
+      : { statistics: this.statistics };
+    const list = fragmentTombstones(set, this.comparator, options);
+    if (this.params.eagerSeqSet) list.containsRange(0, 0);
+    return list;
+  }
+
+  private ask(
+    aggregator: ReadRangeDelAggregator | CompactionRangeDelAggregator,
+    keys: readonly Uint8Array[],
+    from: number,
+    to: number,
+    seqno: number,
+  ): void {
+    for (let i = from; i < to; i++) {
+      const key = keys[i]!;
+      if (aggregator.shouldDelete(key, 0, key.length, seqno, 'forward')) this.deleted++;
+    }
+  }
+
+  private tombstones(): TombstoneSet {
+    const { params, random } = this;
+    const set = new TombstoneSet(0, params.numRangeTombstones, 16 * params.numRangeTombstones);
+    for (let i = 0; i < params.numRangeTombstones; i++) {
+      const start = random.below(params.tombstoneStartUpperBound);
+      const width = Math.max(1, random.normal(params.tombstoneWidthMean, params.tombstoneWidthStddev));
+      const startKey = this.key(start);
+      const endKey = this.key(Math.round(start + width));
+      set.add(startKey, 0, startKey.length, endKey, 0, endKey.length, i);
+    }
+    return set;
+  }
+
+  /** Neighbouring keys from a random one on. */
+  private askedKeys(): Uint8Array[] {
+    const { shouldDeleteUpperBound: bound, shouldDeletesPerRun: count } = this.params;
+    const first = this.random.below(Math.max(1, bound - count + 1));
+    return Array.from({ length: count }, (_, i) => this.key(first + i));
+  }
+
+  private key(value: number): Uint8Array {
+    if (this.params.keyShape === 'variable') return variableKey(value);
+    const key = new Uint8Array(8);
+    const view = new DataView(key.buffer);
+    view.setUint32(0, Math.floor(value / 2 ** 32));
+    view.setUint32(4, value);
+    return key;
+  }
+}
+
+/** `user/` and the digits in order of their number, then a tail of 0 to 12 bytes that the number decides. */
+function variableKey(value: number): Uint8Array {
+  return new TextEncoder().encode(`user/${String(value).padStart(12, '0')}${'-suffix-text'.slice(0, value % 13)}`);
+}
+
+/** The bytewise order as a function that no fast path knows. */
+function customComparator(): Comparator {
+  const { compare } = bytewiseComparator;
+  const comparator = {
+    name: 'sstkit.bench.Custom',
+    timestampSize: 0,
+    compare: (...args: Parameters<typeof compare>) => compare(...args),
+  } as { -readonly [Field in keyof Comparator]: Comparator[Field] };
+  comparator.withoutTimestamp = comparator;
+  return comparator;
+}
+
+/** What one reading of the clock costs. */
+function clockCallNanos({ clock }: Pick<Environment, 'clock'>): number {
+  const calls = 10_000;
+  const begin = clock.monotonicNanos();
+  for (let i = 0; i < calls; i++) clock.monotonicNanos();
+  return (clock.monotonicNanos() - begin) / calls;
+}
+
+function checkParams(params: RangeDelBenchParams): void {
+  const least: [keyof RangeDelBenchParams, number][] = [
+    ['numRangeTombstones', 1],
+    ['numRuns', 1],
+    ['tombstoneStartUpperBound', 1],
+    ['shouldDeleteUpperBound', 1],
+    ['shouldDeletesPerRun', 0],
+    ['addTombstonesPerRun', 1],
+  ];
+  for (const [name, minimum] of least) {
+    if ((params[name] as number) >= minimum) continue;
+    throw new InvalidArgumentError(name, String(params[name]), `${name} is ${params[name]}: at least ${minimum} is needed`);
+  }
+  if (params.shouldDeletesPerRun > params.shouldDeleteUpperBound) {
+    throw new InvalidArgumentError(
+      'shouldDeletesPerRun',
+      String(params.shouldDeletesPerRun),
+      `${params.shouldDeletesPerRun} keys a run do not lie below the bound ${params.shouldDeleteUpperBound}`,
+    );
+  }
+}
