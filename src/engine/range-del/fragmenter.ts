@@ -37,26 +37,63 @@ export function fragmentTombstones(
 ): FragmentedTombstones {
   const keyComparator = comparator.withoutTimestamp;
   const order = new KeyOrder(set, keyComparator);
-  const { starts, ends } = sortedBorders(set, order);
-  const sweep = new Sweep(set, order, starts.length, set.timestampSize > 0 ? undefined : options.snapshots);
-  sweep.run(starts, ends);
+  const borders = sortBorders(set, order);
+  const sweep = new Sweep(set, order, borders, set.timestampSize > 0 ? undefined : options.snapshots);
+  sweep.run();
   return new FragmentedTombstones(set, order, keyComparator, sweep.columns(), options.statistics);
 }
 
-/** Start keys and end keys of the tombstones that are not empty, each sorted. */
-function sortedBorders(set: TombstoneSet, order: KeyOrder): { starts: Int32Array; ends: Int32Array } {
-  let starts = new Int32Array(set.size);
+/**
+ * The tombstones that are not empty, numbered by their place in start order, with what the sweep reads of them side
+ * by side in that order: it then goes through memory forward only.
+ */
+interface Borders {
+  readonly count: number;
+  /** By place: start key of the set, its prefix, sequence number. The end key is the one behind the start key. */
+  readonly startKeys: Int32Array;
+  readonly startPrefixes: Float64Array;
+  readonly seqnos: Float64Array;
+  /** In end order: places, and prefixes of the end keys. */
+  readonly endPlaces: Int32Array;
+  readonly endPrefixes: Float64Array;
+}
+
+function sortBorders(set: TombstoneSet, order: KeyOrder): Borders {
+  const { prefixes } = order;
+  let startKeys = new Int32Array(set.size);
   let count = 0;
   for (let t = 0; t < set.size; t++) {
-    if (order.compareKeys(2 * t, 2 * t + 1) < 0) starts[count++] = 2 * t;
+    if (order.compareKeys(2 * t, 2 * t + 1) < 0) startKeys[count++] = 2 * t;
   }
-  starts = starts.subarray(0, count);
-  sortKeys(order, starts);
-  // Tombstones of about one width end in the order in which they start: then this is sorted already.
-  const ends = new Int32Array(count);
-  for (let i = 0; i < count; i++) ends[i] = starts[i]! + 1;
-  sortKeys(order, ends);
-  return { starts, ends };
+  startKeys = startKeys.subarray(0, count);
+  sortKeys(order, startKeys);
+  // Tombstones of about one width end in the order in which they start: then the second sort has nothing to do.
+  const endKeys = new Int32Array(count);
+  for (let place = 0; place < count; place++) endKeys[place] = startKeys[place]! + 1;
+  const wasSorted = sortKeys(order, endKeys);
+  const startPrefixes = new Float64Array(count);
+  const seqnos = new Float64Array(count);
+  const endPrefixes = new Float64Array(count);
+  for (let place = 0; place < count; place++) {
+    const key = startKeys[place]!;
+    startPrefixes[place] = prefixes[key]!;
+    seqnos[place] = set.seqnos[key >> 1]!;
+    endPrefixes[place] = prefixes[endKeys[place]!]!;
+  }
+  return { count, startKeys, startPrefixes, seqnos, endPlaces: placesOf(startKeys, endKeys, wasSorted, set.size), endPrefixes };
+}
+
+/** Turns end keys into places in start order, in the same array. */
+function placesOf(startKeys: Int32Array, endKeys: Int32Array, isIdentity: boolean, size: number): Int32Array {
+  const count = endKeys.length;
+  if (isIdentity) {
+    for (let i = 0; i < count; i++) endKeys[i] = i;
+    return endKeys;
+  }
+  const placeOf = new Int32Array(size);
+  for (let place = 0; place < count; place++) placeOf[startKeys[place]! >> 1] = place;
+  for (let i = 0; i < count; i++) endKeys[i] = placeOf[endKeys[i]! >> 1]!;
+  return endKeys;
 }
 
 class Sweep {
@@ -67,9 +104,9 @@ class Sweep {
   private seqnos: Float64Array;
   private stackCount = 0;
   private stackTombstones: Int32Array | undefined;
-  /** The tombstones that cover the current place: sequence numbers descending, and whose they are. */
+  /** What covers the current place: sequence numbers descending, and the tombstones that they are of, by place. */
   private activeSeqnos = new Float64Array(16);
-  private activeTombstones = new Int32Array(16);
+  private activePlaces = new Int32Array(16);
   private activeCount = 0;
   /** 1: adds nothing to another tombstone, and was left out. */
   private readonly repeated: Uint8Array;
@@ -77,33 +114,48 @@ class Sweep {
   constructor(
     private readonly set: TombstoneSet,
     private readonly order: KeyOrder,
-    tombstones: number,
+    private readonly borders: Borders,
     private readonly snapshots: readonly ComparableSeqno[] | undefined,
   ) {
-    this.startKeys = new Int32Array(2 * tombstones);
-    this.endKeys = new Int32Array(2 * tombstones);
-    this.stackStarts = new Uint32Array(2 * tombstones + 1);
-    this.seqnos = new Float64Array(2 * tombstones + 16);
-    this.repeated = new Uint8Array(set.size);
-    if (set.timestampSize > 0) this.stackTombstones = new Int32Array(2 * tombstones + 16);
+    const { count } = borders;
+    this.startKeys = new Int32Array(2 * count);
+    this.endKeys = new Int32Array(2 * count);
+    this.stackStarts = new Uint32Array(2 * count + 1);
+    this.seqnos = new Float64Array(2 * count + 16);
+    this.repeated = new Uint8Array(count);
+    if (set.timestampSize > 0) this.stackTombstones = new Int32Array(2 * count + 16);
   }
 
-  run(starts: Int32Array, ends: Int32Array): void {
+  run(): void {
     const { order } = this;
-    const count = starts.length;
+    const { count, startKeys, startPrefixes, endPlaces, endPrefixes } = this.borders;
+    const { exact } = order;
     let nextStart = 0;
     let nextEnd = 0;
-    let place = 0;
+    let lastKey = 0;
+    let lastPrefix = 0;
     while (nextEnd < count) {
-      const isStart = nextStart < count && order.compareKeys(starts[nextStart]!, ends[nextEnd]!) <= 0;
-      const border = isStart ? starts[nextStart]! : ends[nextEnd]!;
-      if (this.activeCount > 0 && order.compareKeys(place, border) < 0) this.emit(place, border);
-      place = border;
-      if (isStart) {
-        this.activate(border >> 1);
-        nextStart++;
-      } else {
-        this.retire(border >> 1);
+      const endPlace = endPlaces[nextEnd]!;
+      const endPrefix = endPrefixes[nextEnd]!;
+      let isStart = false;
+      if (nextStart < count) {
+        const difference = startPrefixes[nextStart]! - endPrefix;
+        isStart =
+          difference < 0 ||
+          (difference === 0 &&
+            (exact || order.compareKeys(startKeys[nextStart]!, startKeys[endPlace]! + 1) <= 0));
+      }
+      const prefix = isStart ? startPrefixes[nextStart]! : endPrefix;
+      const key = isStart ? startKeys[nextStart]! : startKeys[endPlace]! + 1;
+      if (this.activeCount > 0) {
+        // Borders come in order: equal prefixes of exact keys are equal keys, and enclose nothing.
+        if (lastPrefix !== prefix || (!exact && order.compareKeys(lastKey, key) < 0)) this.emit(lastKey, key);
+      }
+      lastKey = key;
+      lastPrefix = prefix;
+      if (isStart) this.activate(nextStart++);
+      else {
+        this.retire(endPlace);
         nextEnd++;
       }
     }
@@ -133,15 +185,17 @@ class Sweep {
   }
 
   private emitAll(): void {
-    const { seqnos, activeSeqnos, activeCount, stackTombstones, activeTombstones } = this;
+    const { seqnos, activeSeqnos, activeCount, stackTombstones, activePlaces } = this;
     let to = this.stackCount;
-    if (activeCount < 16) for (let i = 0; i < activeCount; i++) seqnos[to++] = activeSeqnos[i]!;
+    if (stackTombstones !== undefined) {
+      for (let i = 0; i < activeCount; i++) {
+        stackTombstones[to + i] = this.borders.startKeys[activePlaces[i]!]! >> 1;
+      }
+    }
+    if (activeCount < 48) for (let i = 0; i < activeCount; i++) seqnos[to++] = activeSeqnos[i]!;
     else {
       seqnos.set(activeSeqnos.subarray(0, activeCount), to);
       to += activeCount;
-    }
-    if (stackTombstones !== undefined) {
-      for (let i = 0; i < activeCount; i++) stackTombstones[this.stackCount + i] = activeTombstones[i]!;
     }
     this.stackCount = to;
   }
@@ -160,44 +214,51 @@ class Sweep {
     }
   }
 
-  private activate(tombstone: number): void {
-    const { set } = this;
-    const seqno = set.seqnos[tombstone]!;
-    const at = this.positionOf(seqno);
-    if (this.isRepeated(tombstone, seqno, at)) {
-      this.repeated[tombstone] = 1;
-      return;
-    }
-    if (this.activeCount === this.activeSeqnos.length) this.growActive();
-    const { activeSeqnos, activeTombstones, activeCount } = this;
-    if (activeCount - at < 32) {
-      for (let i = activeCount; i > at; i--) {
-        activeSeqnos[i] = activeSeqnos[i - 1]!;
-        activeTombstones[i] = activeTombstones[i - 1]!;
+  private activate(place: number): void {
+    const seqno = this.borders.seqnos[place]!;
+    const { activeCount } = this;
+    let at = 0;
+    if (activeCount > 0) {
+      at = this.positionOf(seqno);
+      if (at < activeCount && this.activeSeqnos[at] === seqno && this.isRepeated(place, seqno, at)) {
+        this.repeated[place] = 1;
+        return;
       }
-    } else {
-      activeSeqnos.copyWithin(at + 1, at, activeCount);
-      activeTombstones.copyWithin(at + 1, at, activeCount);
+      if (activeCount === this.activeSeqnos.length) this.growActive();
+      this.moveActive(at, at + 1);
     }
-    activeSeqnos[at] = seqno;
-    activeTombstones[at] = tombstone;
+    this.activeSeqnos[at] = seqno;
+    this.activePlaces[at] = place;
     this.activeCount = activeCount + 1;
   }
 
-  private retire(tombstone: number): void {
-    if (this.repeated[tombstone] === 1) return;
-    const { activeSeqnos, activeTombstones } = this;
-    let at = this.positionOf(this.set.seqnos[tombstone]!);
-    while (activeTombstones[at] !== tombstone) at++;
-    const count = --this.activeCount;
-    if (count - at < 32) {
-      for (let i = at; i < count; i++) {
-        activeSeqnos[i] = activeSeqnos[i + 1]!;
-        activeTombstones[i] = activeTombstones[i + 1]!;
+  private retire(place: number): void {
+    if (this.repeated[place] === 1) return;
+    let at = 0;
+    if (this.activeCount > 1) {
+      at = this.positionOf(this.borders.seqnos[place]!);
+      while (this.activePlaces[at] !== place) at++;
+      this.moveActive(at + 1, at);
+    }
+    this.activeCount--;
+  }
+
+  /** Moves what is active from `from` on to `to`. Short runs by a loop: `copyWithin` has its price at any length. */
+  private moveActive(from: number, to: number): void {
+    const { activeSeqnos, activePlaces, activeCount } = this;
+    if (activeCount - from > 48) {
+      activeSeqnos.copyWithin(to, from, activeCount);
+      activePlaces.copyWithin(to, from, activeCount);
+    } else if (to > from) {
+      for (let i = activeCount; i > from; i--) {
+        activeSeqnos[i] = activeSeqnos[i - 1]!;
+        activePlaces[i] = activePlaces[i - 1]!;
       }
     } else {
-      activeSeqnos.copyWithin(at, at + 1, count + 1);
-      activeTombstones.copyWithin(at, at + 1, count + 1);
+      for (let i = from; i < activeCount; i++) {
+        activeSeqnos[i - 1] = activeSeqnos[i]!;
+        activePlaces[i - 1] = activePlaces[i]!;
+      }
     }
   }
 
@@ -214,12 +275,12 @@ class Sweep {
     return low;
   }
 
-  private isRepeated(tombstone: number, seqno: ComparableSeqno, at: number): boolean {
+  /** Whether an active tombstone with this sequence number has the same end (and timestamp). */
+  private isRepeated(place: number, seqno: ComparableSeqno, at: number): boolean {
+    const { startKeys } = this.borders;
     for (let i = at; i < this.activeCount && this.activeSeqnos[i] === seqno; i++) {
-      const other = this.activeTombstones[i]!;
-      if (this.order.compareKeys(2 * other + 1, 2 * tombstone + 1) === 0 && this.sameTimestamp(other, tombstone)) {
-        return true;
-      }
+      const [other, own] = [startKeys[this.activePlaces[i]!]!, startKeys[place]!];
+      if (this.order.compareKeys(other + 1, own + 1) === 0 && this.sameTimestamp(other >> 1, own >> 1)) return true;
     }
     return false;
   }
@@ -247,8 +308,8 @@ class Sweep {
     const seqnos = new Float64Array(2 * this.activeSeqnos.length);
     seqnos.set(this.activeSeqnos);
     this.activeSeqnos = seqnos;
-    const tombstones = new Int32Array(2 * this.activeTombstones.length);
-    tombstones.set(this.activeTombstones);
-    this.activeTombstones = tombstones;
+    const places = new Int32Array(2 * this.activePlaces.length);
+    places.set(this.activePlaces);
+    this.activePlaces = places;
   }
 }

@@ -42,8 +42,8 @@ export class KeyOrder {
     this.direction =
       comparator === bytewiseComparator ? 1 : comparator === reverseBytewiseComparator ? -1 : 0;
     this.prefixes = new Float64Array(keys.count);
-    this.sharedLength = this.direction === 0 ? 0 : sharedPrefixLength(keys);
     const [shortest, longest] = lengthRange(keys);
+    this.sharedLength = this.direction === 0 || keys.count === 0 ? 0 : sharedPrefixLength(keys, shortest);
     this.uniformLength = shortest === longest ? longest : -1;
     this.width = Math.min(PREFIX_BYTES, longest - this.sharedLength);
     this.exact = this.direction !== 0 && shortest === longest && longest - this.sharedLength <= PREFIX_BYTES;
@@ -87,20 +87,25 @@ export class KeyOrder {
 
   private fillPrefixes(): void {
     const { bytes, offsets, count } = this.keys;
-    const { prefixes, direction, sharedLength: shared, width } = this;
-    for (let k = 0; k < count; k++) {
-      prefixes[k] = direction * integerAt(bytes, offsets[k]! + shared, offsets[k + 1]!, width);
+    const { prefixes, direction, sharedLength: shared, width, uniformLength } = this;
+    const view = viewOf(bytes);
+    if (uniformLength - shared === 4) {
+      for (let k = 0; k < count; k++) prefixes[k] = direction * view.getUint32(offsets[k]! + shared);
+    } else if (uniformLength - shared >= PREFIX_BYTES) {
+      for (let k = 0; k < count; k++) {
+        const pos = offsets[k]! + shared;
+        prefixes[k] = direction * (view.getUint16(pos) * 2 ** 32 + view.getUint32(pos + 2));
+      }
+    } else {
+      for (let k = 0; k < count; k++) {
+        prefixes[k] = direction * integerAt(bytes, offsets[k]! + shared, offsets[k + 1]!, width);
+      }
     }
   }
 }
 
 /** `width` bytes from `start` as an integer, with zeros for those behind `end`. */
 function integerAt(bytes: Uint8Array, start: number, end: number, width: number): number {
-  if (width === 4 && end - start >= 4) {
-    return (
-      ((bytes[start]! << 24) | (bytes[start + 1]! << 16) | (bytes[start + 2]! << 8) | bytes[start + 3]!) >>> 0
-    );
-  }
   let value = 0;
   for (let i = start; i < start + width; i++) value = value * 256 + (i < end ? bytes[i]! : 0);
   return value;
@@ -108,7 +113,7 @@ function integerAt(bytes: Uint8Array, start: number, end: number, width: number)
 
 /** The shortest and the longest length. */
 function lengthRange({ offsets, count }: KeyColumn): [number, number] {
-  let shortest = count === 0 ? 0 : Number.POSITIVE_INFINITY;
+  let shortest = count === 0 ? 0 : 0xffffffff;
   let longest = 0;
   for (let k = 0; k < count; k++) {
     const length = offsets[k + 1]! - offsets[k]!;
@@ -118,17 +123,26 @@ function lengthRange({ offsets, count }: KeyColumn): [number, number] {
   return [shortest, longest];
 }
 
-function sharedPrefixLength({ bytes, offsets, count }: KeyColumn): number {
-  if (count === 0) return 0;
-  let shared = offsets[1]!;
-  for (let k = 1; k < count && shared > 0; k++) {
+/** How many bytes all keys begin with alike: each is compared with the first, four bytes at a time. */
+function sharedPrefixLength({ bytes, offsets, count }: KeyColumn, shortest: number): number {
+  const view = viewOf(bytes);
+  const words = shortest >> 2;
+  let sharedWords = words;
+  for (let k = 1; k < count && sharedWords > 0; k++) {
     const start = offsets[k]!;
-    const length = offsets[k + 1]! - start;
-    if (length < shared) shared = length;
-    for (let i = 0; i < shared; i++) {
-      if (bytes[start + i] !== bytes[i]) shared = i;
+    for (let w = 0; w < sharedWords; w++) {
+      if (view.getUint32(start + 4 * w) !== view.getUint32(4 * w)) sharedWords = w;
     }
+  }
+  // Up to three bytes more: of the word that differs somewhere, or of what is left behind the last whole one.
+  let shared = Math.min(shortest, 4 * sharedWords + 3);
+  for (let k = 1; k < count && shared > 4 * sharedWords; k++) {
+    const start = offsets[k]!;
+    for (let i = 4 * sharedWords; i < shared; i++) if (bytes[start + i] !== bytes[i]) shared = i;
   }
   return shared;
 }
 
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

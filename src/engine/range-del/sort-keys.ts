@@ -1,21 +1,21 @@
 import type { KeyOrder } from './key-order.ts';
 
-const RADIX_BITS = 11;
-const RADIX = 1 << RADIX_BITS;
+/** Most bits of a digit: its counts fit into the first-level cache. */
+const MAX_DIGIT_BITS = 11;
 /** Up to this insertion is cheaper than counting digits. */
 const MAX_INSERTION_COUNT = 24;
 
 /**
  * Sorts `ids`, keys of one column, by their order. Keys that are sorted already cost one comparison each.
  * Otherwise the most significant 32 bits of the prefixes' range are sorted digit by digit, and runs that tie
- * in them by comparison: n for integer keys, n log n at worst.
+ * in them by comparison: n for integer keys, n log n at worst. Returns whether they were sorted before.
  */
-export function sortKeys(order: KeyOrder, ids: Int32Array): void {
+export function sortKeys(order: KeyOrder, ids: Int32Array): boolean {
   const count = ids.length;
-  if (isSorted(order, ids)) return;
+  if (isSorted(order, ids)) return true;
   if (count <= MAX_INSERTION_COUNT) {
     insertionSort(order, ids, 0, count);
-    return;
+    return false;
   }
   const { prefixes } = order;
   let lowest = Number.POSITIVE_INFINITY;
@@ -32,6 +32,7 @@ export function sortKeys(order: KeyOrder, ids: Int32Array): void {
   for (let i = 0; i < count; i++) keys[i] = (prefixes[ids[i]!]! - lowest) * scale;
   radixSort(keys, ids, bits - dropped);
   if (dropped > 0 || !order.exact) sortTies(order, keys, ids);
+  return false;
 }
 
 function isSorted(order: KeyOrder, ids: Int32Array): boolean {
@@ -47,30 +48,36 @@ function bitLength(value: number): number {
 /** Sorts `keys` and, with them, `ids`, from the least significant digit on. */
 function radixSort(keys: Uint32Array, ids: Int32Array, bits: number): void {
   const count = keys.length;
-  const passes = Math.ceil(bits / RADIX_BITS);
+  const passes = Math.ceil(bits / MAX_DIGIT_BITS);
+  const digitBits = Math.ceil(bits / passes);
+  const radix = 1 << digitBits;
+  const mask = radix - 1;
+  const places = new Uint32Array(radix);
   let fromKeys = keys;
   let fromIds = ids;
-  let toKeys = new Uint32Array(count);
-  let toIds = new Int32Array(count);
-  const places = new Uint32Array(RADIX);
+  let toKeys: Uint32Array = new Uint32Array(count);
+  let toIds: Int32Array = new Int32Array(count);
   for (let pass = 0; pass < passes; pass++) {
-    const shift = pass * RADIX_BITS;
-    places.fill(0);
-    for (let i = 0; i < count; i++) places[(fromKeys[i]! >>> shift) & (RADIX - 1)]!++;
+    const shift = pass * digitBits;
+    if (pass > 0) places.fill(0);
+    for (let i = 0; i < count; i++) places[(fromKeys[i]! >>> shift) & mask]!++;
     let place = 0;
-    for (let digit = 0; digit < RADIX; digit++) {
+    for (let digit = 0; digit < radix; digit++) {
       const size = places[digit]!;
       places[digit] = place;
       place += size;
     }
     for (let i = 0; i < count; i++) {
       const key = fromKeys[i]!;
-      const to = places[(key >>> shift) & (RADIX - 1)]!++;
+      const to = places[(key >>> shift) & mask]!++;
       toKeys[to] = key;
       toIds[to] = fromIds[i]!;
     }
-    [fromKeys, toKeys] = [toKeys, fromKeys as Uint32Array<ArrayBuffer>];
-    [fromIds, toIds] = [toIds, fromIds as Int32Array<ArrayBuffer>];
+    const [spareKeys, spareIds] = [fromKeys, fromIds];
+    fromKeys = toKeys;
+    fromIds = toIds;
+    toKeys = spareKeys;
+    toIds = spareIds;
   }
   if (fromKeys !== keys) {
     keys.set(fromKeys);
