@@ -1,0 +1,74 @@
+import { mulHigh32 } from '../../bytes/u64.ts';
+import { LINE_BYTES } from './filter-metadata.ts';
+
+/**
+ * The bits of one key in the two Bloom filters. All bits of a key lie in one line, so that it costs one cache miss.
+ * Source: RocksDB util/bloom_impl.h, FastLocalBloomImpl, LegacyLocalityBloomImpl<false>.
+ */
+
+const GOLDEN_RATIO = 0x9e3779b9 | 0;
+
+/** Where the line of a hash with this low half begins. */
+export function fastLocalBloomBase(lo: number, lines: number): number {
+  return mulHigh32(lo, lines) * LINE_BYTES;
+}
+
+/** Sets the bits of a hash with this high half, in the line at `base`. */
+export function setFastLocalBloomBits(data: Uint8Array, base: number, probes: number, hi: number): void {
+  let x = hi | 0;
+  for (let i = 0; i < probes; i++) {
+    const bit = x >>> 23;
+    data[base + (bit >>> 3)]! |= 1 << (bit & 7);
+    x = Math.imul(x, GOLDEN_RATIO);
+  }
+}
+
+export function fastLocalBloomMayContain(
+  data: Uint8Array,
+  lines: number,
+  probes: number,
+  lo: number,
+  hi: number,
+): boolean {
+  const base = fastLocalBloomBase(lo, lines);
+  let x = hi | 0;
+  for (let i = 0; i < probes; i++) {
+    const bit = x >>> 23;
+    if ((data[base + (bit >>> 3)]! & (1 << (bit & 7))) === 0) return false;
+    x = Math.imul(x, GOLDEN_RATIO);
+  }
+  return true;
+}
+
+/** `hash` is the BloomHash of a key, uint32. */
+export function addToLegacyBloom(data: Uint8Array, lines: number, probes: number, hash: number): void {
+  const base = (hash % lines) * LINE_BYTES;
+  const delta = (hash >>> 17) | (hash << 15);
+  let h = hash | 0;
+  for (let i = 0; i < probes; i++) {
+    const bit = h & (8 * LINE_BYTES - 1);
+    data[base + (bit >>> 3)]! |= 1 << (bit & 7);
+    h = (h + delta) | 0;
+  }
+}
+
+/** Lines have `lineBytes` bytes, a power of two: writers take the size of their processor's cache lines. */
+export function legacyBloomMayContain(
+  data: Uint8Array,
+  lines: number,
+  lineBytes: number,
+  probes: number,
+  hash: number,
+): boolean {
+  const base = (hash % lines) * lineBytes;
+  // Of lines of 512 MiB and more the mask is all 32 bits: `8 * lineBytes - 1` wraps to -1.
+  const mask = (8 * lineBytes - 1) | 0;
+  const delta = (hash >>> 17) | (hash << 15);
+  let h = hash | 0;
+  for (let i = 0; i < probes; i++) {
+    const bit = (h & mask) >>> 0;
+    if ((data[base + (bit >>> 3)]! & (1 << (bit & 7))) === 0) return false;
+    h = (h + delta) | 0;
+  }
+  return true;
+}

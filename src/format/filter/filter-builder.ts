@@ -1,0 +1,48 @@
+import type { KeyHash } from '../../hash/key-hash.ts';
+import { FastLocalBloomBuilder, LegacyBloomBuilder } from './bloom-builder.ts';
+import type { FilterKind } from './filter-metadata.ts';
+import { type FilterPolicy, filterKindOf, type TableOrigin } from './filter-policy.ts';
+import { RibbonBuilder } from './ribbon-builder.ts';
+
+/**
+ * Collects hashes and makes a filter of them. A hash equal to the last one added is skipped, so that the many
+ * equal prefixes and versions of a key count once. After `finish` the builder is empty and takes the next filter.
+ */
+export interface FilterBuilder {
+  readonly kind: FilterKind;
+  /** Adds the key, or the prefix, `bytes[start, end)`. The bytes are copied. */
+  addKey(bytes: Uint8Array, start: number, end: number): void;
+  /**
+   * Adds the prefix `bytes[start, prefixEnd)`, then the key `bytes[start, end)`; each is skipped where it repeats
+   * the last of its kind, or the other one. Source: RocksDB's AddKeyAndAlt, since 9.6.
+   */
+  addKeyAndPrefix(bytes: Uint8Array, start: number, prefixEnd: number, end: number): void;
+  /** Adds a key by its hash: the halves of XXPH3, or BloomHash as `lo`. */
+  addHash(lo: number, hi: number): void;
+  /** Hashes added so far: property `rocksdb.num.filter_entries`. */
+  readonly entries: number;
+  /** Whether there are `count` hashes or more. Cheaper than `entries`, as long as it is clear that there are not. */
+  hasEntries(count: number): boolean;
+  /** How many hashes a filter of `size` bytes, metadata included, has room for. */
+  entriesFor(size: number): number;
+  /** The filter block's contents; empty when nothing was added. */
+  finish(): Uint8Array;
+}
+
+/** The builder that a policy has for a table; undefined where it writes no filter. */
+export function createFilterBuilder(
+  policy: FilterPolicy,
+  origin: TableOrigin,
+  hash: KeyHash,
+): FilterBuilder | undefined {
+  switch (filterKindOf(policy, origin)) {
+    case 'fast_local_bloom':
+      return new FastLocalBloomBuilder(policy.bitsPerKey, hash);
+    case 'legacy_bloom':
+      return new LegacyBloomBuilder(policy.bitsPerKey);
+    case 'ribbon':
+      return new RibbonBuilder(policy.bitsPerKey, hash);
+    case undefined:
+      return undefined;
+  }
+}
