@@ -21,19 +21,21 @@ export class DataBlockList extends BlockList {
 
 /**
  * Reads the index, through its partitions where it has two levels. What cannot be read is recorded in
- * `problems`; the entries before and behind it are listed all the same.
+ * `problems`; the entries before and behind it are listed all the same. Without `separators` these are not kept:
+ * they take more memory than everything else.
  */
-export async function listDataBlocks(table: TableReader): Promise<DataBlockList> {
+export async function listDataBlocks(table: TableReader, separators = true): Promise<DataBlockList> {
   const list = new DataBlockList();
   const { index } = table;
   if (index === undefined) return list;
   const contents = await readOrRecord(list, () => table.blocks.read(index.handle, 'index'));
   if (contents === undefined) return list;
+  const take = (entry: IndexBlockIterator): void => {
+    list.push(entry.offset, entry.size);
+    if (separators) list.separators.push(entry.key, 0, entry.keyLength);
+  };
   if (index.type !== IndexType.twoLevel) {
-    walkEntries(table, index, contents, index.handle, 'index', list, (entry) => {
-      list.push(entry.offset, entry.size);
-      list.separators.push(entry.key, 0, entry.keyLength);
-    });
+    walkEntries(table, index, contents, index.handle, 'index', list, take);
     return list;
   }
   walkEntries(table, index, contents, index.handle, 'index', list, (entry) => {
@@ -43,10 +45,7 @@ export async function listDataBlocks(table: TableReader): Promise<DataBlockList>
     const handle = { offset: list.partitions.offsets[i]!, size: list.partitions.sizes[i]! };
     const partition = await readOrRecord(list, () => table.blocks.read(handle, 'index_partition'));
     if (partition === undefined) continue;
-    walkEntries(table, index, partition, handle, 'index_partition', list, (entry) => {
-      list.push(entry.offset, entry.size);
-      list.separators.push(entry.key, 0, entry.keyLength);
-    });
+    walkEntries(table, index, partition, handle, 'index_partition', list, take);
   }
   return list;
 }

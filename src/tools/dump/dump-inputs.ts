@@ -1,0 +1,64 @@
+import type { Environment } from '../../engine/environment.ts';
+import { IoError, type SstError } from '../../errors.ts';
+import { expandInputs, forEachInput, type InputFile, type OpenInput } from '../input.ts';
+import { judgeTableInput } from '../table-inputs.ts';
+
+export interface DumpInputEvents {
+  /** A file that cannot be dumped. */
+  failure(path: string, error: SstError): void;
+  gone(path: string): void;
+  skipped(paths: readonly string[]): void;
+}
+
+/** Which files a dump is about. */
+export interface DumpPlan {
+  readonly files: readonly InputFile[];
+  /** One PATH, which is a file: its document stands alone. */
+  readonly single: boolean;
+  readonly failures: readonly IoError[];
+}
+
+export function planDump(
+  environment: Environment,
+  paths: readonly string[],
+  options: { recursive: boolean },
+): DumpPlan {
+  const { files, failures } = expandInputs(environment, paths, options);
+  return { files, failures, single: paths.length === 1 && files.length === 1 && files[0]!.named };
+}
+
+/** Hands each table file of the plan to `use`, in turn; false ends it. Throws IoError when there is none at all. */
+export async function forEachTable(
+  environment: Environment,
+  plan: DumpPlan,
+  paths: readonly string[],
+  use: (input: OpenInput) => Promise<boolean>,
+  events: DumpInputEvents,
+): Promise<void> {
+  const skipped: string[] = [];
+  let seen = plan.failures.length;
+  for (const error of plan.failures) events.failure(error.file, error);
+  await forEachInput(
+    environment,
+    plan.files,
+    async (input) => {
+      const verdict = judgeTableInput(input);
+      // A WAL to which nothing has been written yet is an empty file.
+      const isEmptyLog = !input.file.named && input.kind.kind === 'empty' && input.file.path.endsWith('.log');
+      if (verdict.use === 'skip' || isEmptyLog) {
+        skipped.push(input.file.path);
+        return true;
+      }
+      seen++;
+      if (verdict.use === 'error') throw verdict.error;
+      return use(input);
+    },
+    (file, error, gone) => {
+      seen++;
+      if (gone) events.gone(file.path);
+      else events.failure(file.path, error);
+    },
+  );
+  if (skipped.length > 0) events.skipped(skipped);
+  if (seen === 0) throw new IoError('no_table', paths[0]!, 'no table file in this directory');
+}
