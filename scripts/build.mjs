@@ -32,48 +32,58 @@ const REQUIRE_BANNER = [
   "const __dirname = sstkitFileURLToPath(new URL('.', import.meta.url));",
 ].join('\n');
 
-const ENTRIES = [
-  { entry: 'src/cli.ts', outfile: 'dist/cli.js', platform: 'node', bundles: true },
-  { entry: 'src/node/worker.ts', outfile: 'dist/worker.js', platform: 'node' },
-  { entry: 'src/node/index.ts', outfile: 'dist/node.js', platform: 'node' },
-  { entry: 'src/index.ts', outfile: 'dist/index.js', platform: 'neutral' },
-];
-
 // Taken first: what changes during the build counts as not built.
 const hash = sourceHash(root);
 mkdirSync('dist', { recursive: true });
 if (existsSync('scripts/build-kernels.mjs')) run('scripts/build-kernels.mjs');
-for (const each of ENTRIES) {
-  if (existsSync(each.entry)) await bundle(each);
-}
+await bundleCommandLine();
+await bundleLibrary();
 await writeCommandManifest();
 if (!fast) writeDeclarations();
 rememberSources(root, hash);
 
-async function bundle({ entry, outfile, platform, bundles = false }) {
+/** dist/cli.js: one file, which is parsed at each start. White space goes, names stay for stack traces. */
+async function bundleCommandLine() {
   const result = await build({
-    entryPoints: [entry],
-    outfile,
+    entryPoints: ['src/cli.ts'],
+    outfile: 'dist/cli.js',
     bundle: true,
     write: false,
     metafile: true,
     format: 'esm',
-    platform,
+    platform: 'node',
     target: 'node20',
-    ...(bundles
-      ? {
-          external: [...external, 'typescript', 'ts-node', 'tsx'],
-          banner: { js: REQUIRE_BANNER },
-          // One file is parsed at each start: white space goes, names stay for stack traces.
-          minifyWhitespace: true,
-          minifySyntax: true,
-          legalComments: 'none',
-        }
-      : { packages: 'external' }),
+    external: [...external, 'typescript', 'ts-node', 'tsx'],
+    banner: { js: REQUIRE_BANNER },
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: 'none',
     logLevel: 'warning',
   });
   for (const file of result.outputFiles) writeAtomically(file.path, file.contents);
-  if (bundles) writeLicences(Object.keys(result.metafile.inputs));
+  writeLicences(Object.keys(result.metafile.inputs));
+}
+
+/**
+ * dist/index.js, the pure part, and dist/node.js, the edge. What both need is in files that they share: an error
+ * that the one throws is of the class that the other exports.
+ */
+async function bundleLibrary() {
+  for (const name of readdirSync('dist')) if (/^shared-.*\.js$/.test(name)) rmSync(`dist/${name}`);
+  const result = await build({
+    entryPoints: { index: 'src/index.ts', node: 'src/node/index.ts' },
+    outdir: 'dist',
+    chunkNames: 'shared-[hash]',
+    bundle: true,
+    splitting: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    logLevel: 'warning',
+  });
+  for (const file of result.outputFiles) writeAtomically(file.path, file.contents);
 }
 
 /** A reader beside us sees the old file or the new one, never a part. */

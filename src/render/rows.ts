@@ -198,8 +198,8 @@ class NdjsonRows implements RowWriter {
   constructor(
     private readonly sink: ByteSink,
     private readonly format: RowFormat,
-    /** Left out of digests, which speak of contents alone. */
-    private readonly withStoredSeqno = true,
+    /** False for digests, which speak of contents alone: without the stored sequence number and marks. */
+    private readonly withMarks = true,
   ) {}
 
   row(row: Row): void {
@@ -249,8 +249,8 @@ class NdjsonRows implements RowWriter {
     if (row.preferredSeqno === null && row.storedSeqno === null && !row.covered) return '"}';
     const preferred = row.preferredSeqno === null ? '' : `,"preferredSeqno":"${row.preferredSeqno}"`;
     const stored =
-      row.storedSeqno === null || !this.withStoredSeqno ? '' : `,"storedSeqno":"${row.storedSeqno}"`;
-    const covered = row.covered ? ',"covered":true' : '';
+      row.storedSeqno === null || !this.withMarks ? '' : `,"storedSeqno":"${row.storedSeqno}"`;
+    const covered = row.covered && this.withMarks ? ',"covered":true' : '';
     return `"${preferred}${stored}${covered}}`;
   }
 
