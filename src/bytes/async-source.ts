@@ -24,8 +24,15 @@ export class RangeMissing extends Pending {
 }
 
 /**
+ * However large they are: a step that fetches its ranges one after the other would never end if the first went
+ * before the last came. Opening a table takes four, and batches of blocks are fetched four at a time.
+ */
+const MIN_RANGES = 8;
+
+/**
  * The ranges of an asynchronous source that have arrived, as a synchronous source. A read that reaches
- * beyond them throws `RangeMissing`. Holds at most `capacityBytes`; the ranges used least recently go first.
+ * beyond them throws `RangeMissing`. Holds at most `capacityBytes`, or eight ranges where these are more; the ranges
+ * used least recently go first.
  */
 export class RangeCache implements ByteSource {
   private readonly ranges: { offset: number; bytes: Uint8Array }[] = [];
@@ -62,7 +69,7 @@ export class RangeCache implements ByteSource {
     const bytes = await this.source.read(offset, length);
     this.ranges.push({ offset, bytes });
     this.heldBytes += bytes.length;
-    while (this.heldBytes > this.capacityBytes && this.ranges.length > 1) {
+    while (this.heldBytes > this.capacityBytes && this.ranges.length > MIN_RANGES) {
       this.heldBytes -= this.ranges.shift()!.bytes.length;
     }
   }

@@ -22,12 +22,17 @@ export interface FoundBlocks {
 }
 
 /** How far the end of a block is looked for, step by step, where a block is known to begin. */
-const WINDOWS = [64 * 1024, 1024 * 1024, 16 * 1024 * 1024, 256 * 1024 * 1024];
+const WINDOWS = [64 * 1024, 1024 * 1024];
+/** And for the block of a single large value, as long as the budget lasts. */
+const LARGE_WINDOWS = [16 * 1024 * 1024, 80 * 1024 * 1024];
 /** Where a block only may begin: as far as the largest block so far makes likely, within these. */
 const MIN_SEARCH_WINDOW = 8 * 1024;
 const MAX_SEARCH_WINDOW = 64 * 1024;
-/** A hole is searched byte by byte up to this; runs of zeros cost nothing. */
-const MAX_SEARCHED_BYTES = 4 * 1024 * 1024;
+/**
+ * Bytes that may be hashed in one file where no block is known to begin: 5 to 20 seconds by the checksum type. With
+ * blocks of 4 KiB it is enough for holes of 256 KiB in all; runs of zeros cost nothing. Behind it the rest is a hole.
+ */
+const SEARCH_BUDGET_BYTES = 2 * 1024 * 1024 * 1024;
 /** Compression bytes before format_version 7, which brought custom ones. Fewer of them are faster to look for. */
 const BUILT_IN_TYPES = new Uint8Array(256).fill(1, 0, 8);
 BUILT_IN_TYPES[0x40] = 1;
@@ -47,10 +52,12 @@ export async function findBlocks(reader: BlockReader, start: number, end: number
     if (end > start) holes.push({ offset: start, size: end - start });
     return { blocks, holes };
   }
+  const budget = { bytes: SEARCH_BUDGET_BYTES };
   let largest = 0;
   let offset = start;
   while (offset < end) {
-    const size = blockSizeAt(reader, offset, end, WINDOWS);
+    let size = blockSizeAt(reader, offset, end, WINDOWS);
+    if (size < 0) size = largeBlockSizeAt(reader, offset, end, budget);
     if (size >= 0) {
       blocks.push({ offset, size, type: await typeAt(reader, { offset, size }, found) });
       found.set(offset, size);
@@ -59,7 +66,7 @@ export async function findBlocks(reader: BlockReader, start: number, end: number
       continue;
     }
     const window = Math.min(MAX_SEARCH_WINDOW, Math.max(MIN_SEARCH_WINDOW, 2 * largest));
-    const next = nextBlockStart(reader, offset + 1, end, window);
+    const next = nextBlockStart(reader, offset + 1, end, window, budget);
     holes.push({ offset, size: next - offset });
     offset = next;
   }
@@ -91,13 +98,36 @@ export function blockSizeAt(
   return -1;
 }
 
+function largeBlockSizeAt(
+  reader: BlockReader,
+  offset: number,
+  end: number,
+  budget: { bytes: number },
+): number {
+  for (const window of LARGE_WINDOWS) {
+    // Nothing that the smaller windows have not seen.
+    if (end - offset <= WINDOWS.at(-1)!) return -1;
+    if (budget.bytes < window) return -1;
+    budget.bytes -= window;
+    const size = blockSizeAt(reader, offset, end, [window]);
+    if (size >= 0) return size;
+    if (end - offset <= window) return -1;
+  }
+  return -1;
+}
+
 function allowedTypes(reader: BlockReader): { allowedTypes?: Uint8Array } {
   return reader.footer.formatVersion < 7 ? { allowedTypes: BUILT_IN_TYPES } : {};
 }
 
-function nextBlockStart(reader: BlockReader, from: number, end: number, window: number): number {
+function nextBlockStart(
+  reader: BlockReader,
+  from: number,
+  end: number,
+  window: number,
+  budget: { bytes: number },
+): number {
   const chunkSize = 1024 * 1024;
-  let searched = 0;
   for (let chunk = from; chunk < end; chunk += chunkSize) {
     const bytes = reader.source.read(chunk, Math.min(chunkSize + window, end - chunk));
     const last = Math.min(chunkSize, bytes.length);
@@ -107,8 +137,10 @@ function nextBlockStart(reader: BlockReader, from: number, end: number, window: 
         pos += zeros - ZERO_RUN;
         continue;
       }
-      if (searched++ > MAX_SEARCHED_BYTES) return end;
-      const size = reader.hashes.findBlockEnd(bytes, pos, Math.min(bytes.length, pos + window), {
+      const limit = Math.min(bytes.length, pos + window);
+      budget.bytes -= limit - pos;
+      if (budget.bytes < 0) return end;
+      const size = reader.hashes.findBlockEnd(bytes, pos, limit, {
         checksumType: reader.footer.checksumType,
         modifier: contextModifier(reader.footer.baseContextChecksum, chunk + pos),
         minLength: 1,

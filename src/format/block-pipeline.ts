@@ -1,6 +1,6 @@
 import { readFixed32 } from '../bytes/fixed.ts';
 import { type DecodeZstdFrames, decompressBatch } from '../codec/batch.ts';
-import { CorruptionError, SstError, UnsupportedError } from '../errors.ts';
+import { CorruptionError, SstError, UnsupportedError, withPending } from '../errors.ts';
 import { BLOCK_TRAILER_SIZE } from './block-handle.ts';
 import type { BlockList } from './block-list.ts';
 import type { BlockReader } from './block-reader.ts';
@@ -39,6 +39,8 @@ export interface LoadedBlock {
 }
 
 const MAX_BATCH_BYTES = 512 * 1024;
+/** A batch that decompresses to more has an arena of its own. */
+const MAX_ARENA_BYTES = 4 * 1024 * 1024;
 const MAX_BATCH_BLOCKS = 128;
 /** A hole between two neighbours up to this is read and thrown away. */
 const MAX_HOLE_BYTES = 16 * 1024;
@@ -59,7 +61,8 @@ export async function visitBlocks(
 ): Promise<void> {
   const first = options.first ?? 0;
   const end = options.end ?? list.count;
-  const buffers = new BufferRing(BATCHES_AHEAD + 1);
+  const buffers = new BufferRing(BATCHES_AHEAD + 1, MAX_BATCH_BYTES);
+  const arenas = new BufferRing(BATCHES_AHEAD + 2, MAX_ARENA_BYTES);
   const waiting: Promise<Batch>[] = [];
   let next = options.reverse ? end : first;
   const block = blankBlock();
@@ -69,7 +72,7 @@ export async function visitBlocks(
         const [from, to] = options.reverse
           ? batchBefore(reader, list, first, next)
           : [next, batchEnd(reader, list, next, end)];
-        waiting.push(loadBatch(reader, list, from, to, options, buffers));
+        waiting.push(loadBatch(reader, list, from, to, options, buffers, arenas));
         next = options.reverse ? from : to;
       }
       const batch = await waiting.shift();
@@ -79,6 +82,7 @@ export async function visitBlocks(
         if (!visit(block)) return;
       }
       buffers.release(batch.buffer);
+      arenas.release(batch.ownArena);
     }
   } finally {
     await Promise.allSettled(waiting);
@@ -93,6 +97,8 @@ interface Batch {
   stored: Uint32Array;
   computed: Float64Array;
   arenas: Uint8Array[];
+  /** The one that goes back into its ring. */
+  ownArena: Uint8Array;
   starts: ArrayLike<number>;
   ends: ArrayLike<number>;
   errors: (SstError | undefined)[];
@@ -108,6 +114,7 @@ async function loadBatch(
   to: number,
   options: BlockPipelineOptions,
   buffers: BufferRing,
+  arenas: BufferRing,
 ): Promise<Batch> {
   const count = to - from;
   const batch: Batch = {
@@ -118,6 +125,7 @@ async function loadBatch(
     stored: new Uint32Array(count),
     computed: new Float64Array(count).fill(NO_CHECKSUM),
     arenas: [],
+    ownArena: EMPTY,
     starts: [],
     ends: [],
     errors: new Array<SstError | undefined>(count).fill(undefined),
@@ -132,7 +140,7 @@ async function loadBatch(
     return batch;
   }
   const bytes = buffers.take(last.offset + last.size + BLOCK_TRAILER_SIZE - base);
-  reader.source.readInto(base, bytes);
+  await withPending(() => reader.source.readInto(base, bytes));
   batch.buffer = bytes;
   const starts = new Float64Array(count);
   const ends = new Float64Array(count);
@@ -159,8 +167,10 @@ async function loadBatch(
     { bytes, count, types, starts, ends },
     options.dictionary,
     options.decodeZstdFrames,
+    arenas,
   );
   batch.arenas = decompressed.arenas;
+  batch.ownArena = decompressed.takenArena;
   batch.starts = decompressed.starts;
   batch.ends = decompressed.ends;
   for (let i = 0; i < count; i++) {
@@ -232,19 +242,30 @@ function joins(reader: BlockReader, list: BlockList, before: number, block: numb
 class BufferRing {
   private readonly free: Uint8Array[] = [];
 
-  constructor(private readonly count: number) {}
+  constructor(
+    private readonly count: number,
+    private readonly maxBytes: number,
+  ) {}
 
   take(length: number): Uint8Array {
-    if (length > MAX_BATCH_BYTES) return new Uint8Array(length);
-    const whole = this.free.pop() ?? new Uint8Array(MAX_BATCH_BYTES);
+    if (length > this.maxBytes) return new Uint8Array(length);
+    let whole = this.free.pop();
+    if (whole === undefined || whole.length < length) whole = new Uint8Array(bufferSize(length));
     return whole.subarray(0, length);
   }
 
   release(buffer: Uint8Array): void {
-    if (buffer.length === 0 || buffer.buffer.byteLength !== MAX_BATCH_BYTES || this.free.length >= this.count)
+    if (buffer.length === 0 || buffer.buffer.byteLength > this.maxBytes || this.free.length >= this.count)
       return;
     this.free.push(new Uint8Array(buffer.buffer as ArrayBuffer));
   }
+}
+
+/** The next power of two: clearing half a megabyte for a file of some kilobytes took a third of the whole check. */
+function bufferSize(length: number): number {
+  let size = 4096;
+  while (size < length) size *= 2;
+  return size;
 }
 
 function placed(error: SstError, reader: BlockReader, offset: number, blockType: BlockType): SstError {

@@ -1,5 +1,6 @@
 import { readFixed32 } from '../bytes/fixed.ts';
 import type { ByteSource } from '../bytes/source.ts';
+import { CompressionType } from '../codec/registry.ts';
 import { SstError, withPending } from '../errors.ts';
 import { computeBlockChecksum } from '../hash/block-checksum.ts';
 import { ChecksumType } from '../hash/registry.ts';
@@ -144,17 +145,26 @@ async function guessContext(
   const length = Math.min(source.size, PROBE_BYTES / 16);
   const bytes = source.read(0, length);
   for (let size = 8; size + BLOCK_TRAILER_SIZE <= length; size++) {
-    if (bytes[size]! > 7) continue;
+    if (!mayBeBlock(bytes, size)) continue;
     const plain = computeBlockChecksum(environment.hashes, checksumType, bytes, 0, size);
     const context = (readFixed32(bytes, size + 1) - plain) >>> 0;
     if (context === 0) continue;
     const footer = assumedFooter(source, checksumType, 6, context);
     const reader = new BlockReader(source, footer, environment.hashes, environment.codecs, 'rocksdb');
+    // The contents come first: nearly every wrong guess fails here, and much faster than by the second block.
+    if (!(await isData(reader, { offset: 0, size }))) continue;
     const second = size + BLOCK_TRAILER_SIZE;
-    if (blockSizeAt(reader, second, source.size, [PROBE_BYTES / 16]) < 0) continue;
-    if (await isData(reader, { offset: 0, size })) return footer;
+    if (blockSizeAt(reader, second, source.size, [PROBE_BYTES / 16]) >= 0) return footer;
   }
   return undefined;
+}
+
+/** Whether `bytes[0, size)` and the compression byte behind it can be a block: without compression it ends in its restarts. */
+function mayBeBlock(bytes: Uint8Array, size: number): boolean {
+  const compressionType = bytes[size]!;
+  if (compressionType !== CompressionType.none) return compressionType <= CompressionType.zstd;
+  const restarts = readFixed32(bytes, size - 4) & 0x0fffffff;
+  return restarts > 0 && 4 * restarts + 4 <= size;
 }
 
 function assumedFooter(

@@ -62,7 +62,7 @@ export class TableReader {
     readonly index: TableIndex | undefined,
     /** What was found while opening, each with its place. */
     readonly problems: readonly SstError[],
-    private readonly options: OpenTableOptions,
+    readonly options: OpenTableOptions,
   ) {
     this.comparatorName =
       options.comparator?.name ??

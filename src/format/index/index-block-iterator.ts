@@ -119,6 +119,7 @@ export class IndexBlockIterator {
     if (this.encoding.deltaValues && shared > 0) {
       this.offset += this.size + BLOCK_TRAILER_SIZE;
       this.size += values.signedVarint64();
+      if (this.size < 0) values.fail(`index entry at ${this.entryStart}: a block of ${this.size} bytes`);
     } else {
       this.offset = values.varint64();
       this.size = values.varint64();
