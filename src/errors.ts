@@ -117,10 +117,18 @@ export async function withPending<T>(step: () => T): Promise<T> {
     try {
       return step();
     } catch (signal) {
-      if (!(signal instanceof Pending)) throw signal;
+      if (!isPending(signal)) throw signal;
       await signal.settle();
     }
   }
+}
+
+/** Told by its shape: the registry or the source may come from another bundle of this library. */
+function isPending(signal: unknown): signal is Pending {
+  if (signal instanceof Pending) return true;
+  return (
+    typeof signal === 'object' && signal !== null && 'settle' in signal && typeof signal.settle === 'function'
+  );
 }
 
 function definedPlace(error: ErrorPlace): ErrorPlace {

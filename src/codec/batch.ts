@@ -34,7 +34,18 @@ export interface DecompressedBlocks {
   starts: number[];
   ends: number[];
   errors: (SstError | undefined)[];
+  /** The arena that was taken from the caller's buffers, to be given back when the views are done with; else empty. */
+  takenArena: Uint8Array;
 }
+
+/** Buffers that go round; without them each batch makes its own. */
+export interface BatchBuffers {
+  take(length: number): Uint8Array;
+  /** For those that nobody looks at any more. */
+  release(buffer: Uint8Array): void;
+}
+
+const FRESH_BUFFERS: BatchBuffers = { take: (length) => new Uint8Array(length), release: () => undefined };
 
 /** An arena holds no more than this, however large the blocks are (a single block may be larger). */
 const MAX_ARENA_BYTES = 32 * 1024 * 1024;
@@ -44,6 +55,9 @@ const MAX_ARENA_BYTES = 32 * 1024 * 1024;
  * breaks even at about 8 blocks of 4 KB (12 us a block by both) and 4 of 32 KB.
  */
 const MIN_FRAMES_PER_CALL = 8;
+
+/** Room for a decoder that writes some bytes more than a block has. */
+const ARENA_SLACK_BYTES = 16;
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 
@@ -59,6 +73,7 @@ export async function decompressBatch(
   stored: StoredBlocks,
   dictionary: Uint8Array | undefined,
   decodeZstdFrames: DecodeZstdFrames | undefined,
+  buffers: BatchBuffers = FRESH_BUFFERS,
 ): Promise<DecompressedBlocks> {
   const { bytes, count, types, starts, ends } = stored;
   const result = emptyResult(count);
@@ -67,7 +82,7 @@ export async function decompressBatch(
   let queuedLength = 0;
   const calls: Promise<void>[] = [];
   const flush = (decode: DecodeZstdFrames) => {
-    calls.push(decodeQueue(context, bytes, queue, result, decode));
+    calls.push(decodeQueue(context, bytes, queue, result, decode, buffers));
     queue = [];
     queuedLength = 0;
   };
@@ -97,7 +112,7 @@ export async function decompressBatch(
   if (queue.length >= MIN_FRAMES_PER_CALL && decodeZstdFrames !== undefined) flush(decodeZstdFrames);
   else onTheSpot.push(...queue);
   // All settle before this returns, also when one rejects: nobody writes into the result later.
-  calls.push(decodeOneByOne(context, bytes, onTheSpot, dictionary, result));
+  calls.push(decodeOnTheSpot(context, bytes, onTheSpot, dictionary, result, buffers));
   for (const outcome of await Promise.allSettled(calls)) {
     if (outcome.status === 'rejected') throw outcome.reason;
   }
@@ -122,6 +137,7 @@ async function decodeQueue(
   queue: readonly QueuedBlock[],
   result: DecompressedBlocks,
   decodeZstdFrames: DecodeZstdFrames,
+  buffers: BatchBuffers,
 ): Promise<void> {
   let joinedLength = 0;
   let length = 0;
@@ -129,7 +145,7 @@ async function decodeQueue(
     joinedLength += copiedZstdFrameLength(frame!, payload.start);
     length += payload.length!;
   }
-  const joined = new Uint8Array(joinedLength);
+  const joined = buffers.take(joinedLength);
   let pos = 0;
   for (const { payload, frame } of queue) {
     pos = copyZstdFrame(bytes, payload.start, frame!, payload.length!, joined, pos);
@@ -141,6 +157,7 @@ async function decodeQueue(
   } catch {
     // Which block it was, and what is wrong with it, the single decoder says.
   }
+  buffers.release(joined);
   if (arena.length !== length) return decodeOneByOne(context, bytes, queue, undefined, result);
   let start = 0;
   for (const { index, payload } of queue) {
@@ -149,6 +166,44 @@ async function decodeQueue(
     start += payload.length!;
     result.ends[index] = start;
   }
+}
+
+/** Blocks of one codec that can decode into a buffer share one; the others are decoded one by one. */
+async function decodeOnTheSpot(
+  context: DecompressContext,
+  bytes: Uint8Array,
+  blocks: readonly QueuedBlock[],
+  dictionary: Uint8Array | undefined,
+  result: DecompressedBlocks,
+  buffers: BatchBuffers,
+): Promise<void> {
+  const [first] = blocks;
+  if (first === undefined) return;
+  const { resolved } = first.payload;
+  const length = blocks.reduce((sum, { payload }) => sum + (payload.length ?? MAX_ARENA_BYTES), 0);
+  const together =
+    length < MAX_ARENA_BYTES &&
+    (dictionary === undefined || !resolved.usesDictionary) &&
+    blocks.every(({ payload }) => payload.resolved.codec === resolved.codec);
+  const decoder = together ? await withPending(() => context.codecs.decoder(resolved.codec)) : undefined;
+  if (decoder?.decodeInto === undefined) return decodeOneByOne(context, bytes, blocks, dictionary, result);
+  const arena = buffers.take(length + ARENA_SLACK_BYTES);
+  result.takenArena = arena;
+  const undecoded: QueuedBlock[] = [];
+  let at = 0;
+  for (const block of blocks) {
+    const { start, end } = block.payload;
+    const blockLength = block.payload.length!;
+    if (decoder.decodeInto(bytes, start, end, arena, at, blockLength)) {
+      result.arenas[block.index] = arena;
+      result.starts[block.index] = at;
+      result.ends[block.index] = at + blockLength;
+    } else {
+      undecoded.push(block);
+    }
+    at += blockLength;
+  }
+  if (undecoded.length > 0) await decodeOneByOne(context, bytes, undecoded, dictionary, result);
 }
 
 async function decodeOneByOne(
@@ -175,6 +230,7 @@ function emptyResult(count: number): DecompressedBlocks {
     starts: new Array<number>(count).fill(0),
     ends: new Array<number>(count).fill(0),
     errors: new Array<SstError | undefined>(count).fill(undefined),
+    takenArena: NO_BYTES,
   };
 }
 

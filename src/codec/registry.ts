@@ -41,6 +41,18 @@ export interface Decoder {
     maxLength: number,
     dictionary: Uint8Array | undefined,
   ): Uint8Array;
+  /**
+   * The same without a dictionary, into `output[at, at + length)`, where a codec can do it: for many blocks behind
+   * one another, in ascending order. False when the bytes do not decode to `length`; `decode` says why.
+   */
+  decodeInto?(
+    input: Uint8Array,
+    start: number,
+    end: number,
+    output: Uint8Array,
+    at: number,
+    length: number,
+  ): boolean;
 }
 
 export interface CodecRegistry {

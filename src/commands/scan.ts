@@ -1,7 +1,7 @@
 import { string as pathArgument } from '@oclif/core/args';
 import { boolean, integer, string } from '@oclif/core/flags';
 import { SstkitCommand } from '../base-command.ts';
-import { InvalidArgumentError } from '../errors.ts';
+import { InvalidArgumentError, type SstError } from '../errors.ts';
 import { ExitStatus, statusOfError, worstStatus } from '../exit-status.ts';
 import { formatFlag, readingFlags, switchFlag } from '../flags.ts';
 import { ENTRY_TYPES } from '../format/value-type.ts';
@@ -38,6 +38,8 @@ export default class Scan extends SstkitCommand {
       min: 0,
     }),
     reverse: switchFlag('the exact reverse order [default: off]'),
+    fragmented: switchFlag('range tombstones cut into fragments that do not overlap [default: as stored]'),
+    covered: switchFlag('mark each entry that a range tombstone of its file hides [default: off]'),
     types: string({ description: 'only entries of these types, parted by commas', helpValue: 'put,delete' }),
     cf: string({ description: 'only files of this column family', helpValue: 'NAME' }),
     value: boolean({ description: 'print values [default: on]', default: true, allowNo: true }),
@@ -50,6 +52,7 @@ export default class Scan extends SstkitCommand {
     '<%= config.bin %> <%= command.id %> demo:basic.sst --limit 5',
     '<%= config.bin %> <%= command.id %> demo:basic.sst --prefix user:00 --format ndjson',
     '<%= config.bin %> <%= command.id %> demo:basic.sst demo:tombstones.sst --types range_delete',
+    '<%= config.bin %> <%= command.id %> demo:tombstones.sst --fragmented --types range_delete',
     '<%= config.bin %> <%= command.id %> demo:leveldb.ldb --digest --json',
   ];
 
@@ -76,14 +79,17 @@ export default class Scan extends SstkitCommand {
       limit: flags.limit,
       types: flags.types === undefined ? undefined : parseTypes(flags.types),
       reverse: flags.reverse,
+      fragmented: flags.fragmented,
+      covered: flags.covered,
       strict: flags.strict,
     };
     const environment = await openNodeEnvironment();
     const output = openOutput(flags.out, flags.force, this.stdout);
     const undo = this.onInterrupt(() => output.discard());
-    const statuses: ExitStatus[] = [];
+    const failures: SstError[] = [];
     let writer: RowWriter | undefined;
     let progress: Progress | undefined;
+    let status: ExitStatus = ExitStatus.ok;
     try {
       const outcome = await scanInputs(
         environment,
@@ -100,7 +106,7 @@ export default class Scan extends SstkitCommand {
           },
           failure: (error) => {
             this.complain(error.message);
-            statuses.push(statusOfError(error));
+            failures.push(error);
           },
           gone: (path) => this.note(`${path}: gone`),
           skipped: (paths) => {
@@ -124,15 +130,23 @@ export default class Scan extends SstkitCommand {
         },
       );
       progress?.finish();
+      status = worstStatus(
+        ...failures.map(statusOfError),
+        outcome.damaged ? ExitStatus.damage : ExitStatus.ok,
+        outcome.unsupported ? ExitStatus.unsupported : ExitStatus.ok,
+      );
+      const isEmpty = outcome.tables === 0 && output.sink.length + output.sink.flushedBytes === 0;
+      const reason = isEmpty ? failures.find((error) => statusOfError(error) === status) : undefined;
+      // A script that asked for JSON is told why there is none, in place of an empty list.
+      if (format === 'json' && reason !== undefined) throw reason;
       writer?.finish();
-      if (outcome.damaged) statuses.push(ExitStatus.damage);
       output.commit();
     } finally {
       progress?.finish();
       output.discard();
       undo();
     }
-    return worstStatus(ExitStatus.ok, ...statuses);
+    return status;
   }
 }
 

@@ -1,6 +1,7 @@
 import { inflateRawSync, inflateSync } from 'node:zlib';
 import type { DecodeZstdFrames } from '../codec/batch.ts';
 import { type CodecName, CodecPending, type CodecRegistry, type Decoder } from '../codec/registry.ts';
+import { SnappyDecoder } from '../codec/snappy.ts';
 import { parseZstdFrame } from '../codec/zstd-frame.ts';
 import { UnsupportedError } from '../errors.ts';
 
@@ -82,8 +83,10 @@ const SNAPPY_KEPT_BYTES = 64 * 1024 * 1024;
 async function openSnappy(): Promise<Decoder> {
   const { snappyUncompressor } = await import('hysnappy');
   let uncompress = snappyUncompressor();
+  const many = new SnappyDecoder();
   return {
     implementation: 'hysnappy',
+    decodeInto: (input, start, end, output, at, length) => many.decode(input, start, end, output, at, length),
     decode(input, start, end, length, maxLength) {
       const outputLength = length ?? maxLength;
       try {

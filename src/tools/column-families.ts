@@ -1,7 +1,7 @@
 import type { Environment } from '../engine/environment.ts';
 import { SstError, withPending } from '../errors.ts';
-import { openPlainTable } from '../format/plain/plain-table.ts';
 import { readFooter } from '../format/footer.ts';
+import { openPlainTable } from '../format/plain/plain-table.ts';
 import { openTableAt } from '../format/table-reader.ts';
 import type { OpenInput } from './input.ts';
 

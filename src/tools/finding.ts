@@ -1,5 +1,5 @@
 import { toHex } from '../bytes/text.ts';
-import { CorruptionError, SstError, UnsupportedError } from '../errors.ts';
+import { CorruptionError, type SstError, UnsupportedError } from '../errors.ts';
 import type { BlockType } from '../format/block-type.ts';
 
 export type Severity = 'damage' | 'warning' | 'note';
@@ -40,7 +40,8 @@ export function findingOf(error: SstError, block?: Finding['block']): Finding {
   const finding: Finding = {
     code: error.code,
     severity: error instanceof UnsupportedError ? 'warning' : 'damage',
-    message: error instanceof CorruptionError || error instanceof UnsupportedError ? error.reason : error.message,
+    message:
+      error instanceof CorruptionError || error instanceof UnsupportedError ? error.reason : error.message,
   };
   if (block !== undefined) finding.block = block;
   if (error instanceof CorruptionError) {
@@ -51,7 +52,11 @@ export function findingOf(error: SstError, block?: Finding['block']): Finding {
 }
 
 /** `lost` in JSON documents: keys in hexadecimal. */
-export function lostToJson(lost: LostRange): { after: string | null; before: string | null; entries: number | null } {
+export function lostToJson(lost: LostRange): {
+  after: string | null;
+  before: string | null;
+  entries: number | null;
+} {
   return {
     after: lost.after === null ? null : toHex(lost.after),
     before: lost.before === null ? null : toHex(lost.before),

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from '../errors.ts';
 import type { DataBlockList } from '../format/index/data-blocks.ts';
 import { TRAILER_SIZE } from '../format/internal-key.ts';
 import type { TableReader } from '../format/table-reader.ts';
-import { type Comparator, bytewiseComparator } from '../operators/comparator.ts';
+import { bytewiseComparator, type Comparator } from '../operators/comparator.ts';
 
 /** Which user keys are asked for, timestamps left out of the comparison. */
 export interface KeyRange {
@@ -17,7 +17,10 @@ export interface KeyRange {
 
 export function isWholeRange(range: KeyRange): boolean {
   return (
-    range.from === undefined && range.to === undefined && range.prefix === undefined && range.key === undefined
+    range.from === undefined &&
+    range.to === undefined &&
+    range.prefix === undefined &&
+    range.key === undefined
   );
 }
 
@@ -82,10 +85,12 @@ export class KeyFilter {
       return this.order!(separator, 0, Math.max(0, separator.length - suffix), key, 0, key.length);
     };
     const lower = this.range.from ?? this.range.key ?? (this.isBytewise ? this.range.prefix : undefined);
-    const upper = this.range.to ?? this.range.key ?? (this.isBytewise ? prefixEnd(this.range.prefix) : undefined);
+    const upper =
+      this.range.to ?? this.range.key ?? (this.isBytewise ? prefixEnd(this.range.prefix) : undefined);
     const first = lower === undefined ? 0 : firstBlock(blocks.count, (block) => compareAt(block, lower) >= 0);
     // The block whose separator is the first above the bound still begins below it.
-    const last = upper === undefined ? blocks.count : firstBlock(blocks.count, (block) => compareAt(block, upper) > 0);
+    const last =
+      upper === undefined ? blocks.count : firstBlock(blocks.count, (block) => compareAt(block, upper) > 0);
     return [first, Math.max(first, Math.min(blocks.count, last + 1))];
   }
 

@@ -36,6 +36,11 @@ export class LossTracker {
     this.lastGoodLength = end;
   }
 
+  /** Faults that wait for the next good key. */
+  get waitingCount(): number {
+    return this.waiting.length;
+  }
+
   /** No entries follow. */
   end(): void {
     this.handOut();

@@ -1,6 +1,8 @@
 import type { ByteSource } from '../bytes/source.ts';
 import type { Environment } from '../engine/environment.ts';
 import { CorruptionError, IoError, SstError, UnsupportedError, withPending } from '../errors.ts';
+import { BLOCK_TRAILER_SIZE, type BlockHandle } from '../format/block-handle.ts';
+import type { BlockType } from '../format/block-type.ts';
 import { openCuckooTable } from '../format/cuckoo/cuckoo-table.ts';
 import type { FileKindResult } from '../format/file-kind.ts';
 import { type Footer, readFooter } from '../format/footer.ts';
@@ -9,14 +11,18 @@ import { openPlainTable, type PlainTable } from '../format/plain/plain-table.ts'
 import type { RangeTombstone } from '../format/range-del-block.ts';
 import { findEarlierFooter, type RecoveredTable, recoverTable } from '../format/recover-table.ts';
 import type { EntryShape } from '../format/table-entry.ts';
-import { openTableAt, type OpenTableOptions, type TableReader } from '../format/table-reader.ts';
+import { type OpenTableOptions, openTableAt, type TableReader } from '../format/table-reader.ts';
+import { checksumName } from '../hash/registry.ts';
 import { type Comparator, comparatorByName } from '../operators/comparator.ts';
-import { describeLostFooter } from './lost-footer.ts';
 import { type Finding, findingOf } from './finding.ts';
 import type { KeyFilter } from './key-range.ts';
+import { checksumTypeOfBlocks, describeLostFooter, shapeOfLostFooter } from './lost-footer.ts';
 import { type EntryVisitor, walkEntries } from './walk-entries.ts';
 
-export type OpenOptions = OpenTableOptions;
+export interface OpenOptions extends OpenTableOptions {
+  /** Keep the index's separators, for key ranges and checks. Default true. */
+  readonly separators?: boolean;
+}
 
 /** A table of any format, opened as far as its state allows, with one way to its entries. */
 export interface OpenedTable {
@@ -77,19 +83,72 @@ export async function openTableFile(
   if (footer?.format === 'cuckoo') return openCuckooTable(source, footer).rows();
   if (footer === undefined) {
     const recovered = await recoverTable(source, environment, options, undefined);
-    if (recovered === undefined) throw new IoError(fault.code, source.name, fault instanceof CorruptionError ? fault.reason : fault.message);
+    if (recovered === undefined)
+      throw new IoError(
+        fault.code,
+        source.name,
+        fault instanceof CorruptionError ? fault.reason : fault.message,
+      );
     return openedWithout(recovered, findings, 0);
   }
   const appendedBytes = source.size - footer.offset - footer.size;
-  const table = await withPending(() => openTableAt(source, footer, environment, options));
-  findings.push(...table.problems.map((error) => findingOf(error)));
-  const blocks = await listDataBlocks(table);
+  const table = await openCorrected(environment, source, footer, options, findings);
+  findings.push(...table.problems.map((error) => findingOf(error, blockOf(error, table))));
+  const blocks = await listDataBlocks(table, options.separators);
   if (table.index === undefined || (blocks.count === 0 && blocks.problems.length > 0)) {
-    findings.push(...blocks.problems.map(({ error }) => findingOf(error)));
-    const recovered = await recoverTable(source, environment, options, footer);
+    findings.push(...blocks.problems.map(({ error }) => findingOf(error, blockOf(error, table))));
+    const recovered = await recoverTable(source, environment, options, table.footer);
     if (recovered !== undefined) return openedWithout(recovered, findings, appendedBytes, table);
   }
   return { table, blocks, recovered: undefined, appendedBytes, findings };
+}
+
+/**
+ * Opens the table. Before format_version 6 nothing guards the footer: a checksum type that no block has, or a
+ * format version that the properties contradict, is put right, so that the rest can be read.
+ */
+async function openCorrected(
+  environment: Environment,
+  source: ByteSource,
+  footer: Footer,
+  options: OpenOptions,
+  findings: Finding[],
+): Promise<TableReader> {
+  const open = (as: Footer): Promise<TableReader> =>
+    withPending(() => openTableAt(source, as, environment, options));
+  const block = { type: 'footer', offset: footer.offset, size: footer.size, ordinal: null } as const;
+  const correct = (code: string, message: string): void => {
+    findings.push({ code, severity: 'damage', message, block });
+  };
+  let corrected = footer;
+  const checksumType = checksumTypeOfBlocks(source, footer, environment.hashes);
+  if (checksumType !== undefined) {
+    const [told, real] = [checksumName(footer.checksumType), checksumName(checksumType)];
+    correct('checksum_type', `the footer says checksum type ${told}, the blocks have ${real}`);
+    corrected = { ...corrected, checksumType };
+  }
+  const table = await open(corrected);
+  const version = table.properties?.count('rocksdb.format.version');
+  if (version === undefined || version === 0 || version === footer.formatVersion) return table;
+  correct(
+    'footer_version',
+    `the footer says format_version ${footer.formatVersion}, property rocksdb.format.version says ${version}`,
+  );
+  if (footer.formatVersion > 5 || version > 5) return table;
+  return open({ ...corrected, formatVersion: version });
+}
+
+/** The block that a fault is about, with what the file says of its size. */
+function blockOf(error: SstError, table: TableReader): Finding['block'] {
+  if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) return undefined;
+  const { offset, blockType } = error;
+  if (offset === undefined || blockType === undefined) return undefined;
+  const { footer, metaindex } = table;
+  const type = blockType as BlockType;
+  if (type === 'footer') return { type, offset: footer.offset, size: footer.size, ordinal: null };
+  const handles = [footer.metaindex, footer.index, table.index?.handle, ...(metaindex ?? [])];
+  const handle = handles.find((each) => each?.offset === offset);
+  return { type, offset, size: handle?.size ?? 0, ordinal: 0 };
 }
 
 /** The table as it was found without an index; what its metaindex and properties said, if they could be read, counts. */
@@ -99,7 +158,8 @@ function openedWithout(
   appendedBytes: number,
   opened?: TableReader,
 ): OpenedTableFile {
-  for (const hole of recovered.holes) {
+  const holes = recovered.holes.filter((hole) => !isMetaBlock(hole, opened));
+  for (const hole of holes) {
     findings.push({
       code: 'block_lost',
       severity: 'damage',
@@ -108,7 +168,16 @@ function openedWithout(
     });
   }
   const table = opened?.metaindex === undefined ? recovered.table : opened;
-  return { table, blocks: recovered.blocks, recovered, appendedBytes, findings };
+  return { table, blocks: recovered.blocks, recovered: { ...recovered, holes }, appendedBytes, findings };
+}
+
+/** Whether the hole is a damaged block that has a finding of its own, and holds no entries. */
+function isMetaBlock(hole: BlockHandle, opened: TableReader | undefined): boolean {
+  if (opened === undefined) return false;
+  const { footer, metaindex } = opened;
+  return [footer.metaindex, footer.index, ...(metaindex ?? [])].some(
+    (handle) => handle?.offset === hole.offset && handle.size + BLOCK_TRAILER_SIZE === hole.size,
+  );
 }
 
 /** The footer, also where bytes were appended to it, and what is wrong with it. */
@@ -124,9 +193,14 @@ function locateFooter(
     if (error instanceof UnsupportedError) throw error;
     const footer = findEarlierFooter(source, environment);
     const fault = describeLostFooter(source, kind, error, footer);
-    const block = { type: 'footer' as const, offset: Math.max(0, source.size - 53), size: Math.min(53, source.size), ordinal: null };
+    const block = {
+      type: 'footer' as const,
+      offset: Math.max(0, source.size - 53),
+      size: Math.min(53, source.size),
+      ordinal: null,
+    };
     const finding = findingOf(fault, block);
-    if (footer === undefined) finding.shape = 'truncated';
+    if (footer === undefined) finding.shape = shapeOfLostFooter(source);
     return { footer, findings: [finding], fault };
   }
 }

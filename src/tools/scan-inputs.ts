@@ -34,7 +34,10 @@ export interface ScanEvents {
 
 export interface ScanOutcome {
   rows: number;
+  /** Files of which something could be read. */
+  tables: number;
   damaged: boolean;
+  unsupported: boolean;
 }
 
 /** Scans every table that the PATHs lead to into the output that `open` makes for them. */
@@ -46,7 +49,7 @@ export async function scanInputs(
 ): Promise<ScanOutcome> {
   const plan = await planScan(environment, request, events);
   const output = open(plan);
-  const outcome: ScanOutcome = { rows: 0, damaged: false };
+  const outcome: ScanOutcome = { rows: 0, tables: 0, damaged: false, unsupported: false };
   const totalBytes = plan.totalBytes;
   let doneBytes = 0;
   await forEachInput(
@@ -61,7 +64,9 @@ export async function scanInputs(
       });
       doneBytes += input.source.size;
       outcome.rows += result.rows;
+      outcome.tables++;
       outcome.damaged ||= result.damaged;
+      outcome.unsupported ||= result.unsupported;
       return limit === undefined || outcome.rows < limit;
     },
     (file, error, gone) => (gone ? events.gone(file.path) : events.failure(error)),
@@ -122,9 +127,10 @@ async function planScan(
   );
   if (skipped.length > 0) events.skipped(skipped);
   if (files.length === 0 && refused === 0 && inputs.failures.length === 0) {
-    throw otherFamilies.size > 0
-      ? noSuchFamily(request.columnFamily!, otherFamilies)
-      : new IoError('no_table', request.paths[0]!, 'no table file in this directory');
+    if (otherFamilies.size > 0) throw noSuchFamily(request.columnFamily!, otherFamilies);
+    // A database without a table is whole; a directory without one was most likely not the one that was meant.
+    if (database === undefined)
+      throw new IoError('no_table', request.paths[0]!, 'no table file in this directory');
   }
   return { files, families, totalBytes };
 }

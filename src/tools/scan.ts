@@ -1,14 +1,14 @@
 import type { Environment } from '../engine/environment.ts';
-import { InvalidArgumentError, SstError, UnsupportedError, withPending } from '../errors.ts';
+import { SstError, withPending } from '../errors.ts';
 import type { RangeTombstone } from '../format/range-del-block.ts';
 import type { EntrySource } from '../format/table-entry.ts';
-import type { Comparator } from '../operators/comparator.ts';
 import { type Finding, findingOf } from './finding.ts';
-import { KeyFilter, type KeyRange } from './key-range.ts';
-import { openAnyTable, type OpenedTable, type OpenOptions } from './open-any-table.ts';
-import { Row } from './row.ts';
-import { TombstoneMerge } from './tombstone-merge.ts';
 import type { OpenInput } from './input.ts';
+import { isWholeRange, KeyFilter, type KeyRange } from './key-range.ts';
+import { type OpenedTable, type OpenOptions, openAnyTable } from './open-any-table.ts';
+import { Row } from './row.ts';
+import { CoverMarker, fragmentRows, fragmentTable } from './table-tombstones.ts';
+import { TombstoneMerge } from './tombstone-merge.ts';
 
 export interface ScanOptions extends KeyRange, OpenOptions {
   /** Entry types by name; all when left out. */
@@ -16,6 +16,10 @@ export interface ScanOptions extends KeyRange, OpenOptions {
   /** Rows, over all files. */
   readonly limit?: number;
   readonly reverse?: boolean;
+  /** Range tombstones as fragments, one row for each sequence number. */
+  readonly fragmented?: boolean;
+  /** Mark each entry that a range tombstone of its own file hides. */
+  readonly covered?: boolean;
   /** Stop a file at its first damage. */
   readonly strict?: boolean;
 }
@@ -35,6 +39,8 @@ export interface ScanResult {
   rows: number;
   /** Rows may be missing or wrong. */
   damaged: boolean;
+  /** Something is in a format that is not read here: its rows are missing, or shown as plain bytes. */
+  unsupported: boolean;
 }
 
 /**
@@ -49,16 +55,20 @@ export async function scanTable(
   output: RowOutput,
   events: TableScanEvents,
 ): Promise<ScanResult> {
-  const table = await openAnyTable(environment, input.source, input.kind, options);
+  const separators = !isWholeRange(options);
+  const table = await openAnyTable(environment, input.source, input.kind, { ...options, separators });
   const scan = new TableScan(table, input.file.path, options, output, events);
   await scan.run(environment);
-  return { rows: scan.rows, damaged: scan.damaged };
+  const { rows, damaged, unsupported } = scan;
+  return { rows, damaged, unsupported };
 }
 
 class TableScan {
   rows = 0;
   damaged = false;
+  unsupported = false;
   private readonly row: Row;
+  private marker: CoverMarker | undefined;
   private readonly filter: KeyFilter;
   private readonly limit: number;
 
@@ -78,9 +88,19 @@ class TableScan {
   async run(environment: Environment): Promise<void> {
     for (const finding of this.table.findings) this.note(finding);
     if (this.stopped()) return;
-    const tombstones = await this.tombstones();
-    const merge = new TombstoneMerge(tombstones, this.table.storedComparator, this.options.reverse ?? false, (tombstone) =>
-      this.tombstone(tombstone),
+    const stored = await this.tombstones();
+    if (this.options.covered) {
+      const list = fragmentTable(this.table, stored, 'covered');
+      this.marker = new CoverMarker(list, this.table, this.options.reverse ?? false);
+    }
+    const tombstones = this.options.fragmented
+      ? fragmentRows(fragmentTable(this.table, stored, 'fragmented'))
+      : stored;
+    const merge = new TombstoneMerge(
+      tombstones,
+      this.table.storedComparator,
+      this.options.reverse ?? false,
+      (tombstone) => this.tombstone(tombstone),
     );
     if (this.stopped()) return;
     await this.table.walk(environment, this.options.reverse ?? false, this.filter, {
@@ -99,6 +119,7 @@ class TableScan {
     const { row } = this;
     if (!this.filter.accepts(entry.key, entry.keyLength - 8 - this.table.shape.storedTimestampSize)) return;
     row.takeEntry(entry);
+    row.covered = this.marker?.isCovered(entry) ?? false;
     if (row.valueError !== null) this.note(findingOf(row.valueError));
     this.emit();
   }
@@ -109,6 +130,7 @@ class TableScan {
     const start = tombstone.startKey.subarray(0, tombstone.startKey.length - 8 - size);
     if (!this.filter.overlaps(start, tombstone.end.subarray(0, tombstone.end.length - size))) return;
     this.row.takeTombstone(tombstone);
+    this.row.covered = false;
     this.emit();
   }
 
@@ -121,6 +143,7 @@ class TableScan {
 
   private note(finding: Finding): void {
     if (finding.severity === 'damage' && !finding.block?.type.startsWith('filter')) this.damaged = true;
+    if (finding.code === 'unsupported') this.unsupported = true;
     this.events.finding(finding);
   }
 

@@ -31,7 +31,9 @@ export function judgeTableInput({ file, source, kind }: OpenInput): TableVerdict
     case 'pebble':
       return {
         use: 'error',
-        error: new UnsupportedError('table format', 'pebble', "a table in a format of Pebble's own", { file: path }),
+        error: new UnsupportedError('table format', 'pebble', "a table in a format of Pebble's own", {
+          file: path,
+        }),
       };
     case 'encrypted':
       return insist
@@ -43,12 +45,16 @@ export function judgeTableInput({ file, source, kind }: OpenInput): TableVerdict
           }
         : { use: 'skip' };
     case 'empty':
-      return insist
+      // A log that has just been begun has nothing in it yet.
+      return insist && (file.named || !path.endsWith('.log'))
         ? { use: 'error', error: new IoError('empty', path, 'the file is empty (0 bytes)') }
         : { use: 'skip' };
     case 'text':
       return insist
-        ? { use: 'error', error: new IoError('not_a_table', path, `a text file, no table (${source.size} bytes)`) }
+        ? {
+            use: 'error',
+            error: new IoError('not_a_table', path, `a text file, no table (${source.size} bytes)`),
+          }
         : { use: 'skip' };
     case 'unknown':
       return insist ? { use: 'table' } : { use: 'skip' };

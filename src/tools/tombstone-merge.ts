@@ -57,7 +57,14 @@ export function sortTombstones(
   return [...tombstones].sort((a, b) => {
     const { startKey: left } = a;
     const { startKey: right } = b;
-    const order = comparator.compare(left, 0, left.length - TRAILER_SIZE, right, 0, right.length - TRAILER_SIZE);
+    const order = comparator.compare(
+      left,
+      0,
+      left.length - TRAILER_SIZE,
+      right,
+      0,
+      right.length - TRAILER_SIZE,
+    );
     return order !== 0 ? order : compareTrailers(left, left.length, right, right.length);
   });
 }

@@ -1,12 +1,13 @@
+import { CompressionType } from '../codec/registry.ts';
 import type { Environment } from '../engine/environment.ts';
-import { CorruptionError, SstError, withPending } from '../errors.ts';
+import { CorruptionError, type ErrorPlace, SstError, withPending } from '../errors.ts';
 import { BlockIterator } from '../format/block/block-iterator.ts';
 import { type LoadedBlock, visitBlocks } from '../format/block-pipeline.ts';
 import type { DataBlockList } from '../format/index/data-blocks.ts';
 import { TRAILER_SIZE } from '../format/internal-key.ts';
-import type { TableReader } from '../format/table-reader.ts';
 import { type EntrySource, userKeyEnd } from '../format/table-entry.ts';
-import { damageShape } from './damage-shape.ts';
+import type { TableReader } from '../format/table-reader.ts';
+import { DamageShapes } from './damage-shape.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { LossTracker } from './loss-tracker.ts';
 
@@ -37,10 +38,21 @@ export async function walkEntries(
   options: WalkOptions,
   visitor: EntryVisitor,
 ): Promise<void> {
-  const tracker = new LossTracker(table, (finding) => visitor.damage(finding));
+  const tracker = new LossTracker(table, (finding) => {
+    // Walking backward, the key that was seen before is the one behind in the file.
+    const { lost } = finding;
+    if (options.reverse && lost !== undefined) [lost.after, lost.before] = [lost.before, lost.after];
+    visitor.damage(finding);
+  });
   const indexProblems = [...blocks.problems];
   const dictionary = await dictionaryOf(table, visitor);
-  const reader = new BlockEntries(table, tracker, visitor);
+  const reader = new BlockEntries(
+    table,
+    tracker,
+    visitor,
+    dictionary === null,
+    new DamageShapes(table.blocks),
+  );
   const visit = (block: LoadedBlock): boolean => {
     while (!options.reverse && indexProblems.length > 0 && indexProblems[0]!.position <= block.ordinal) {
       tracker.lose(findingOf(indexProblems.shift()!.error));
@@ -53,7 +65,7 @@ export async function walkEntries(
     blocks,
     {
       blockType: 'data',
-      dictionary,
+      dictionary: dictionary ?? undefined,
       decodeZstdFrames: environment.decodeZstdFrames,
       ...options,
     },
@@ -63,14 +75,37 @@ export async function walkEntries(
   tracker.end();
 }
 
-async function dictionaryOf(table: TableReader, visitor: EntryVisitor): Promise<Uint8Array | undefined> {
+/** Null: there is one, and it cannot be read. */
+async function dictionaryOf(
+  table: TableReader,
+  visitor: EntryVisitor,
+): Promise<Uint8Array | undefined | null> {
   try {
     return await withPending(() => table.readDictionary());
   } catch (error) {
     if (!(error instanceof SstError)) throw error;
     visitor.damage(findingOf(error));
-    return undefined;
+    return null;
   }
+}
+
+/** Compression types whose blocks are made with the dictionary of the file. */
+export function needsDictionary(compressionType: number): boolean {
+  return (
+    compressionType === CompressionType.zlib ||
+    compressionType === CompressionType.lz4 ||
+    compressionType === CompressionType.lz4hc ||
+    compressionType === CompressionType.zstd
+  );
+}
+
+/** A block whose dictionary is lost: it may decode all the same, to something else than it was. */
+export function dictionaryMissing(place: ErrorPlace): CorruptionError {
+  return new CorruptionError(
+    'block_decompress',
+    'the block needs the compression dictionary, which cannot be read',
+    place,
+  );
 }
 
 /** Turns loaded blocks into entries, and faults into findings. */
@@ -81,12 +116,19 @@ class BlockEntries {
     private readonly table: TableReader,
     private readonly tracker: LossTracker,
     private readonly visitor: EntryVisitor,
+    private readonly dictionaryLost: boolean,
+    private readonly shapes: DamageShapes,
   ) {}
 
   visit(block: LoadedBlock): boolean {
+    if (this.dictionaryLost && needsDictionary(block.compressionType)) {
+      return this.loseBlock(block, dictionaryMissing(this.table.blocks.place(block.offset, 'data')));
+    }
     if (block.error !== undefined) return this.loseBlock(block, block.error);
     const { iterator, tracker, visitor } = this;
     let open = true;
+    // A block that fails before its first entry leaves nothing of the block that was here before.
+    iterator.count = 0;
     try {
       iterator.reset(block.contents);
       let first = true;
@@ -112,7 +154,7 @@ class BlockEntries {
   /** Entries in the opposite order: the block is read forward once, as an entry needs the key before it. */
   visitReversed(block: LoadedBlock): boolean {
     const entries: EntrySource[] = [];
-    const forward = new BlockEntries(this.table, this.tracker, {
+    const collect: EntryVisitor = {
       entry(entry) {
         entries.push({
           data: entry.data,
@@ -124,7 +166,9 @@ class BlockEntries {
         return true;
       },
       damage: (finding) => this.visitor.damage(finding),
-    });
+    };
+    const { table, tracker, dictionaryLost, shapes } = this;
+    const forward = new BlockEntries(table, tracker, collect, dictionaryLost, shapes);
     forward.visit(block);
     for (let i = entries.length - 1; i >= 0; i--) if (!this.visitor.entry(entries[i]!)) return false;
     return true;
@@ -136,13 +180,9 @@ class BlockEntries {
   }
 
   private loseEntry(block: LoadedBlock, error: SstError): void {
-    const finding = findingOf(error, {
-      type: 'data',
-      offset: block.offset,
-      size: block.size,
-      ordinal: block.ordinal,
-    });
-    if (error.code === 'block_checksum') finding.shape = damageShape(this.table.blocks, block);
+    const place = { type: 'data', offset: block.offset, size: block.size, ordinal: block.ordinal } as const;
+    const finding = findingOf(error, place);
+    if (error.code === 'block_checksum') finding.shape = this.shapes.of(place);
     this.tracker.lose(finding);
   }
 

@@ -32,7 +32,12 @@ describe('bench-range-del', () => {
 
     it('has parameters, means, spread and machine facts', () => {
       expect(read.schema).toBe(1);
-      expect(read.params).toMatchObject({ numRangeTombstones: 50, numRuns: 6, shouldDeletesPerRun: 4, seed: 0 });
+      expect(read.params).toMatchObject({
+        numRangeTombstones: 50,
+        numRuns: 6,
+        shouldDeletesPerRun: 4,
+        seed: 0,
+      });
       for (const value of Object.values(read.results)) expect(value).toBeGreaterThan(0);
       expect(read.spread.fragmentTombstonesUs).toMatchObject({ batches: expect.any(Number) });
       expect(read.machine.node).toBe(process.version);
