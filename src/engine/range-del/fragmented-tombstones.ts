@@ -16,7 +16,7 @@ export interface FragmentColumns {
   readonly startKeys: Int32Array;
   readonly endKeys: Int32Array;
   /** The sequence numbers of fragment f, descending: `seqnos[stackStarts[f], stackStarts[f + 1])`. */
-  readonly stackStarts: Uint32Array;
+  readonly stackStarts: Int32Array;
   readonly seqnos: Float64Array;
   /** With timestamps: the tombstone that each sequence number came from. */
   readonly stackTombstones: Int32Array | undefined;
@@ -33,7 +33,7 @@ export class FragmentedTombstones {
   readonly count: number;
   readonly startKeys: Int32Array;
   readonly endKeys: Int32Array;
-  readonly stackStarts: Uint32Array;
+  readonly stackStarts: Int32Array;
   readonly seqnos: Float64Array;
   readonly stackTombstones: Int32Array | undefined;
   /** Distinct sequence numbers ascending; built when a compaction first asks. */

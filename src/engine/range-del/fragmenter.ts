@@ -53,63 +53,72 @@ interface Borders {
   readonly startKeys: Int32Array;
   readonly startPrefixes: Float64Array;
   readonly seqnos: Float64Array;
-  /** In end order: places, and prefixes of the end keys. */
-  readonly endPlaces: Int32Array;
+  /** In end order: prefixes of the end keys, and places; undefined where the orders are the same. */
   readonly endPrefixes: Float64Array;
+  readonly endPlaces: Int32Array | undefined;
 }
 
 function sortBorders(set: TombstoneSet, order: KeyOrder): Borders {
+  const { ids: startKeys, prefixes: startPrefixes } = sortKeys(order, nonEmptyStarts(set, order));
   const { prefixes } = order;
-  let startKeys = new Int32Array(set.size);
-  let count = 0;
-  for (let t = 0; t < set.size; t++) {
-    if (order.compareKeys(2 * t, 2 * t + 1) < 0) startKeys[count++] = 2 * t;
-  }
-  startKeys = startKeys.subarray(0, count);
-  sortKeys(order, startKeys);
-  // Tombstones of about one width end in the order in which they start: then the second sort has nothing to do.
-  const endKeys = new Int32Array(count);
-  for (let place = 0; place < count; place++) endKeys[place] = startKeys[place]! + 1;
-  const wasSorted = sortKeys(order, endKeys);
-  const startPrefixes = new Float64Array(count);
+  const count = startKeys.length;
   const seqnos = new Float64Array(count);
   const endPrefixes = new Float64Array(count);
+  // Tombstones of about one width end in the order in which they start: then there is nothing more to sort.
+  let inOrder = true;
+  let last = Number.NEGATIVE_INFINITY;
   for (let place = 0; place < count; place++) {
     const key = startKeys[place]!;
-    startPrefixes[place] = prefixes[key]!;
     seqnos[place] = set.seqnos[key >> 1]!;
-    endPrefixes[place] = prefixes[endKeys[place]!]!;
+    const prefix = prefixes[key + 1]!;
+    endPrefixes[place] = prefix;
+    if (prefix < last || (prefix === last && !order.exact)) inOrder = false;
+    last = prefix;
   }
-  return { count, startKeys, startPrefixes, seqnos, endPlaces: placesOf(startKeys, endKeys, wasSorted, set.size), endPrefixes };
+  const starts = { count, startKeys, startPrefixes, seqnos };
+  return inOrder ? { ...starts, endPrefixes, endPlaces: undefined } : { ...starts, ...sortEnds(set, order, startKeys) };
 }
 
-/** Turns end keys into places in start order, in the same array. */
-function placesOf(startKeys: Int32Array, endKeys: Int32Array, isIdentity: boolean, size: number): Int32Array {
-  const count = endKeys.length;
-  if (isIdentity) {
-    for (let i = 0; i < count; i++) endKeys[i] = i;
-    return endKeys;
+function sortEnds(set: TombstoneSet, order: KeyOrder, startKeys: Int32Array): Pick<Borders, 'endPrefixes' | 'endPlaces'> {
+  const placeOf = new Int32Array(set.size);
+  const endKeys = new Int32Array(startKeys.length);
+  for (let place = 0; place < startKeys.length; place++) {
+    placeOf[startKeys[place]! >> 1] = place;
+    endKeys[place] = startKeys[place]! + 1;
   }
-  const placeOf = new Int32Array(size);
-  for (let place = 0; place < count; place++) placeOf[startKeys[place]! >> 1] = place;
-  for (let i = 0; i < count; i++) endKeys[i] = placeOf[endKeys[i]! >> 1]!;
-  return endKeys;
+  const { ids, prefixes } = sortKeys(order, endKeys);
+  const endPlaces = new Int32Array(ids.length);
+  for (let i = 0; i < ids.length; i++) endPlaces[i] = placeOf[ids[i]! >> 1]!;
+  return { endPrefixes: prefixes, endPlaces };
+}
+
+/** The start keys of the tombstones that delete anything. */
+function nonEmptyStarts(set: TombstoneSet, order: KeyOrder): Int32Array {
+  const { prefixes, exact } = order;
+  const starts = new Int32Array(set.size);
+  let count = 0;
+  for (let t = 0; t < set.size; t++) {
+    const difference = prefixes[2 * t]! - prefixes[2 * t + 1]!;
+    if (difference > 0 || (difference === 0 && (exact || order.compareKeys(2 * t, 2 * t + 1) >= 0))) continue;
+    starts[count++] = 2 * t;
+  }
+  return count === set.size ? starts : starts.subarray(0, count);
 }
 
 class Sweep {
   private count = 0;
-  private readonly startKeys: Int32Array;
-  private readonly endKeys: Int32Array;
-  private readonly stackStarts: Uint32Array;
+  private startKeys: Int32Array;
+  private endKeys: Int32Array;
+  private stackStarts: Int32Array;
   private seqnos: Float64Array;
   private stackCount = 0;
   private stackTombstones: Int32Array | undefined;
   /** What covers the current place: sequence numbers descending, and the tombstones that they are of, by place. */
   private activeSeqnos = new Float64Array(16);
-  private activePlaces = new Int32Array(16);
+  private activePlaces: Int32Array = new Int32Array(16);
   private activeCount = 0;
   /** 1: adds nothing to another tombstone, and was left out. */
-  private readonly repeated: Uint8Array;
+  private repeated: Uint8Array | undefined;
 
   constructor(
     private readonly set: TombstoneSet,
@@ -118,12 +127,12 @@ class Sweep {
     private readonly snapshots: readonly ComparableSeqno[] | undefined,
   ) {
     const { count } = borders;
-    this.startKeys = new Int32Array(2 * count);
-    this.endKeys = new Int32Array(2 * count);
-    this.stackStarts = new Uint32Array(2 * count + 1);
-    this.seqnos = new Float64Array(2 * count + 16);
-    this.repeated = new Uint8Array(count);
-    if (set.timestampSize > 0) this.stackTombstones = new Int32Array(2 * count + 16);
+    // There are at most two fragments a tombstone; where tombstones lie apart, one.
+    this.startKeys = new Int32Array(count + 16);
+    this.endKeys = new Int32Array(count + 16);
+    this.stackStarts = new Int32Array(count + 17);
+    this.seqnos = new Float64Array(count + (count >> 3) + 16);
+    if (set.timestampSize > 0) this.stackTombstones = new Int32Array(this.seqnos.length);
   }
 
   run(): void {
@@ -135,7 +144,13 @@ class Sweep {
     let lastKey = 0;
     let lastPrefix = 0;
     while (nextEnd < count) {
-      const endPlace = endPlaces[nextEnd]!;
+      if (this.activeCount === 0) {
+        const alone = this.emitAlone(nextStart, nextEnd);
+        nextStart += alone;
+        nextEnd += alone;
+        if (nextEnd === count) return;
+      }
+      const endPlace = endPlaces === undefined ? nextEnd : endPlaces[nextEnd]!;
       const endPrefix = endPrefixes[nextEnd]!;
       let isStart = false;
       if (nextStart < count) {
@@ -161,6 +176,34 @@ class Sweep {
     }
   }
 
+  /**
+   * Where nothing is active: emits tombstones as long as each ends before the next begins, as most do in real files.
+   * Returns how many.
+   */
+  private emitAlone(nextStart: number, nextEnd: number): number {
+    const { startKeys: outStarts, endKeys: outEnds, stackStarts, seqnos: outSeqnos, stackTombstones } = this;
+    const { count, startKeys, startPrefixes, seqnos, endPlaces, endPrefixes } = this.borders;
+    let fragment = this.count;
+    let stack = this.stackCount;
+    const room = Math.min(outSeqnos.length - stack, outStarts.length - fragment);
+    let alone = 0;
+    for (; nextStart + alone < count && alone < room; alone++) {
+      const place = nextStart + alone;
+      if (endPlaces !== undefined ? endPlaces[nextEnd + alone] !== place : nextEnd !== nextStart) break;
+      // Equal prefixes: the careful way decides.
+      if (place + 1 < count && startPrefixes[place + 1]! <= endPrefixes[nextEnd + alone]!) break;
+      const key = startKeys[place]!;
+      outStarts[fragment] = key;
+      outEnds[fragment] = key + 1;
+      outSeqnos[stack] = seqnos[place]!;
+      if (stackTombstones !== undefined) stackTombstones[stack] = key >> 1;
+      stackStarts[++fragment] = ++stack;
+    }
+    this.count = fragment;
+    this.stackCount = stack;
+    return alone;
+  }
+
   columns(): FragmentColumns {
     const { count } = this;
     return {
@@ -175,6 +218,7 @@ class Sweep {
 
   private emit(startKey: number, endKey: number): void {
     const { count, activeCount } = this;
+    if (count === this.startKeys.length) this.growFragments();
     if (this.stackCount + activeCount > this.seqnos.length) this.growStacks(activeCount);
     this.startKeys[count] = startKey;
     this.endKeys[count] = endKey;
@@ -221,6 +265,7 @@ class Sweep {
     if (activeCount > 0) {
       at = this.positionOf(seqno);
       if (at < activeCount && this.activeSeqnos[at] === seqno && this.isRepeated(place, seqno, at)) {
+        this.repeated ??= new Uint8Array(this.borders.count);
         this.repeated[place] = 1;
         return;
       }
@@ -233,7 +278,7 @@ class Sweep {
   }
 
   private retire(place: number): void {
-    if (this.repeated[place] === 1) return;
+    if (this.repeated !== undefined && this.repeated[place] === 1) return;
     let at = 0;
     if (this.activeCount > 1) {
       at = this.positionOf(this.borders.seqnos[place]!);
@@ -293,23 +338,32 @@ class Sweep {
     return true;
   }
 
+  private growFragments(): void {
+    const length = Math.min(2 * this.startKeys.length, 2 * this.borders.count + 16);
+    this.startKeys = grownInts(this.startKeys, length);
+    this.endKeys = grownInts(this.endKeys, length);
+    this.stackStarts = grownInts(this.stackStarts, length + 1);
+  }
+
   private growStacks(needed: number): void {
     const length = Math.max(2 * this.seqnos.length, this.stackCount + needed);
     const seqnos = new Float64Array(length);
     seqnos.set(this.seqnos.subarray(0, this.stackCount));
     this.seqnos = seqnos;
     if (this.stackTombstones === undefined) return;
-    const tombstones = new Int32Array(length);
-    tombstones.set(this.stackTombstones.subarray(0, this.stackCount));
-    this.stackTombstones = tombstones;
+    this.stackTombstones = grownInts(this.stackTombstones, length);
   }
 
   private growActive(): void {
     const seqnos = new Float64Array(2 * this.activeSeqnos.length);
     seqnos.set(this.activeSeqnos);
     this.activeSeqnos = seqnos;
-    const places = new Int32Array(2 * this.activePlaces.length);
-    places.set(this.activePlaces);
-    this.activePlaces = places;
+    this.activePlaces = grownInts(this.activePlaces, 2 * this.activePlaces.length);
   }
+}
+
+function grownInts(column: Int32Array, length: number): Int32Array {
+  const larger = new Int32Array(length);
+  larger.set(column);
+  return larger;
 }

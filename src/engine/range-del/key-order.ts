@@ -9,7 +9,7 @@ const PREFIX_BYTES = 6;
 /** Keys one behind the other in one buffer: key k is `bytes[offsets[k], offsets[k + 1])`. */
 export interface KeyColumn {
   readonly bytes: Uint8Array;
-  readonly offsets: Uint32Array;
+  readonly offsets: Int32Array;
   readonly count: number;
 }
 
@@ -42,12 +42,11 @@ export class KeyOrder {
     this.direction =
       comparator === bytewiseComparator ? 1 : comparator === reverseBytewiseComparator ? -1 : 0;
     this.prefixes = new Float64Array(keys.count);
-    const [shortest, longest] = lengthRange(keys);
-    this.sharedLength = this.direction === 0 || keys.count === 0 ? 0 : sharedPrefixLength(keys, shortest);
-    this.uniformLength = shortest === longest ? longest : -1;
-    this.width = Math.min(PREFIX_BYTES, longest - this.sharedLength);
-    this.exact = this.direction !== 0 && shortest === longest && longest - this.sharedLength <= PREFIX_BYTES;
-    if (this.direction !== 0) this.fillPrefixes();
+    const shape = this.direction === 0 ? NO_PREFIXES : fillPrefixes(keys, this.prefixes, this.direction);
+    this.sharedLength = shape.sharedLength;
+    this.uniformLength = shape.uniformLength;
+    this.width = shape.width;
+    this.exact = this.direction !== 0 && shape.uniformLength >= 0 && shape.uniformLength <= shape.sharedLength + shape.width;
   }
 
   /** Order of two keys of the column. */
@@ -84,24 +83,83 @@ export class KeyOrder {
     const { bytes, offsets } = this.keys;
     return this.compare(bytes, offsets[a]!, offsets[a + 1]!, bytes, offsets[b]!, offsets[b + 1]!);
   }
+}
 
-  private fillPrefixes(): void {
-    const { bytes, offsets, count } = this.keys;
-    const { prefixes, direction, sharedLength: shared, width, uniformLength } = this;
-    const view = viewOf(bytes);
-    if (uniformLength - shared === 4) {
-      for (let k = 0; k < count; k++) prefixes[k] = direction * view.getUint32(offsets[k]! + shared);
-    } else if (uniformLength - shared >= PREFIX_BYTES) {
-      for (let k = 0; k < count; k++) {
-        const pos = offsets[k]! + shared;
-        prefixes[k] = direction * (view.getUint16(pos) * 2 ** 32 + view.getUint32(pos + 2));
-      }
-    } else {
-      for (let k = 0; k < count; k++) {
-        prefixes[k] = direction * integerAt(bytes, offsets[k]! + shared, offsets[k + 1]!, width);
-      }
+/** How prefixes were taken from keys. */
+interface PrefixShape {
+  readonly sharedLength: number;
+  readonly uniformLength: number;
+  readonly width: number;
+}
+
+const NO_PREFIXES: PrefixShape = { sharedLength: 0, uniformLength: -1, width: 0 };
+
+function fillPrefixes(keys: KeyColumn, prefixes: Float64Array, direction: number): PrefixShape {
+  if (keys.count === 0) return NO_PREFIXES;
+  return fillUniform(keys, prefixes, direction) ?? fillAny(keys, prefixes, direction);
+}
+
+/**
+ * Keys of one length, as integers are: what they share is guessed from three of them and checked, and the prefixes
+ * are taken word by word. Undefined when the keys are not so.
+ */
+function fillUniform(
+  { bytes, offsets, count }: KeyColumn,
+  prefixes: Float64Array,
+  direction: number,
+): PrefixShape | undefined {
+  const length = offsets[1]! - offsets[0]!;
+  const view = viewOf(bytes);
+  let sharedWords = 0;
+  const [middle, last] = [offsets[count >> 1]!, offsets[count - 1]!];
+  while (
+    4 * sharedWords + 8 <= length &&
+    view.getUint32(4 * sharedWords) === view.getUint32(middle + 4 * sharedWords) &&
+    view.getUint32(4 * sharedWords) === view.getUint32(last + 4 * sharedWords)
+  ) {
+    sharedWords++;
+  }
+  const shared = 4 * sharedWords;
+  const width = length - shared === 4 ? 4 : PREFIX_BYTES;
+  if (length - shared < width) return undefined;
+  if (!haveOneShape(offsets, view, count, length, sharedWords)) return undefined;
+  if (width === 4) {
+    for (let k = 0, from = shared; k < count; k++, from += length) prefixes[k] = view.getUint32(from);
+  } else {
+    for (let k = 0, from = shared; k < count; k++, from += length) {
+      prefixes[k] = view.getUint16(from) * 2 ** 32 + view.getUint32(from + 2);
     }
   }
+  if (direction < 0) for (let k = 0; k < count; k++) prefixes[k] = -prefixes[k]!;
+  return { sharedLength: shared, uniformLength: length, width };
+}
+
+/** Whether all keys have the length, and the first four-byte words of the first. */
+function haveOneShape(
+  offsets: Int32Array,
+  view: DataView,
+  count: number,
+  length: number,
+  sharedWords: number,
+): boolean {
+  for (let k = 0, pos = 0; k < count; k++, pos += length) if (offsets[k] !== pos) return false;
+  if (offsets[count] !== count * length) return false;
+  for (let w = 0; w < sharedWords; w++) {
+    const word = view.getUint32(4 * w);
+    for (let k = 0, pos = 4 * w; k < count; k++, pos += length) if (view.getUint32(pos) !== word) return false;
+  }
+  return true;
+}
+
+function fillAny(keys: KeyColumn, prefixes: Float64Array, direction: number): PrefixShape {
+  const { bytes, offsets, count } = keys;
+  const [shortest, longest] = lengthRange(keys);
+  const sharedLength = sharedPrefixLength(keys, shortest);
+  const width = Math.min(PREFIX_BYTES, longest - sharedLength);
+  for (let k = 0; k < count; k++) {
+    prefixes[k] = direction * integerAt(bytes, offsets[k]! + sharedLength, offsets[k + 1]!, width);
+  }
+  return { sharedLength, uniformLength: shortest === longest ? longest : -1, width };
 }
 
 /** `width` bytes from `start` as an integer, with zeros for those behind `end`. */
@@ -113,7 +171,7 @@ function integerAt(bytes: Uint8Array, start: number, end: number, width: number)
 
 /** The shortest and the longest length. */
 function lengthRange({ offsets, count }: KeyColumn): [number, number] {
-  let shortest = count === 0 ? 0 : 0xffffffff;
+  let shortest = Number.MAX_SAFE_INTEGER;
   let longest = 0;
   for (let k = 0; k < count; k++) {
     const length = offsets[k + 1]! - offsets[k]!;
@@ -123,22 +181,12 @@ function lengthRange({ offsets, count }: KeyColumn): [number, number] {
   return [shortest, longest];
 }
 
-/** How many bytes all keys begin with alike: each is compared with the first, four bytes at a time. */
+/** How many bytes all keys begin with alike. */
 function sharedPrefixLength({ bytes, offsets, count }: KeyColumn, shortest: number): number {
-  const view = viewOf(bytes);
-  const words = shortest >> 2;
-  let sharedWords = words;
-  for (let k = 1; k < count && sharedWords > 0; k++) {
+  let shared = shortest;
+  for (let k = 1; k < count && shared > 0; k++) {
     const start = offsets[k]!;
-    for (let w = 0; w < sharedWords; w++) {
-      if (view.getUint32(start + 4 * w) !== view.getUint32(4 * w)) sharedWords = w;
-    }
-  }
-  // Up to three bytes more: of the word that differs somewhere, or of what is left behind the last whole one.
-  let shared = Math.min(shortest, 4 * sharedWords + 3);
-  for (let k = 1; k < count && shared > 4 * sharedWords; k++) {
-    const start = offsets[k]!;
-    for (let i = 4 * sharedWords; i < shared; i++) if (bytes[start + i] !== bytes[i]) shared = i;
+    for (let i = 0; i < shared; i++) if (bytes[start + i] !== bytes[i]) shared = i;
   }
   return shared;
 }

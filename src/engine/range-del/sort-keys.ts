@@ -1,110 +1,166 @@
 import type { KeyOrder } from './key-order.ts';
 
-/** Most bits of a digit: its counts fit into the first-level cache. */
-const MAX_DIGIT_BITS = 11;
-/** Up to this insertion is cheaper than counting digits. */
+/** Up to this insertion is cheaper than distributing. */
 const MAX_INSERTION_COUNT = 24;
+const MAX_BUCKETS = 1 << 16;
+
+/** Keys of one column in their order, with their prefixes beside them. */
+export interface SortedKeys {
+  readonly ids: Int32Array;
+  readonly prefixes: Float64Array;
+}
 
 /**
- * Sorts `ids`, keys of one column, by their order. Keys that are sorted already cost one comparison each.
- * Otherwise the most significant 32 bits of the prefixes' range are sorted digit by digit, and runs that tie
- * in them by comparison: n for integer keys, n log n at worst. Returns whether they were sorted before.
+ * The keys `ids[0, count)` of one column in their order. Keys that are sorted already cost one comparison each and
+ * stay where they are. Otherwise they are distributed over about as many buckets as there are keys, by where their
+ * prefix lies between the smallest and the largest, and what fell together is put right by insertion: n for keys
+ * that are spread evenly. A bucket with many keys is distributed again over its own range; keys with equal
+ * prefixes are sorted by comparison: n log n at worst.
  */
-export function sortKeys(order: KeyOrder, ids: Int32Array): boolean {
+export function sortKeys(order: KeyOrder, ids: Int32Array): SortedKeys {
   const count = ids.length;
-  if (isSorted(order, ids)) return true;
-  if (count <= MAX_INSERTION_COUNT) {
-    insertionSort(order, ids, 0, count);
-    return false;
-  }
-  const { prefixes } = order;
+  const prefixes = new Float64Array(count);
+  const all = order.prefixes;
   let lowest = Number.POSITIVE_INFINITY;
   let highest = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < count; i++) {
-    const prefix = prefixes[ids[i]!]!;
+    const prefix = all[ids[i]!]!;
+    prefixes[i] = prefix;
     if (prefix < lowest) lowest = prefix;
     if (prefix > highest) highest = prefix;
   }
-  const bits = bitLength(highest - lowest);
-  const dropped = Math.max(0, bits - 32);
-  const scale = 2 ** -dropped;
-  const keys = new Uint32Array(count);
-  for (let i = 0; i < count; i++) keys[i] = (prefixes[ids[i]!]! - lowest) * scale;
-  radixSort(keys, ids, bits - dropped);
-  if (dropped > 0 || !order.exact) sortTies(order, keys, ids);
-  return false;
+  if (isSorted(order, ids, prefixes)) return { ids, prefixes };
+  return new KeySorter(order, ids, prefixes).sortAll(lowest, highest);
 }
 
-function isSorted(order: KeyOrder, ids: Int32Array): boolean {
-  for (let i = 1; i < ids.length; i++) if (order.compareKeys(ids[i - 1]!, ids[i]!) > 0) return false;
+function isSorted(order: KeyOrder, ids: Int32Array, prefixes: Float64Array): boolean {
+  for (let i = 1; i < ids.length; i++) {
+    const difference = prefixes[i - 1]! - prefixes[i]!;
+    if (difference > 0) return false;
+    if (difference === 0 && !order.exact && order.compareKeys(ids[i - 1]!, ids[i]!) > 0) return false;
+  }
   return true;
 }
 
-/** Bits of a whole number up to 2^53. */
-function bitLength(value: number): number {
-  return value < 2 ** 32 ? 32 - Math.clz32(value) : 64 - Math.clz32(value / 2 ** 32);
-}
+class KeySorter {
+  constructor(
+    private readonly order: KeyOrder,
+    /** The keys as they are at the moment, and their prefixes. Distributing exchanges them with the spare ones. */
+    private ids: Int32Array,
+    private prefixes: Float64Array,
+    private spareIds: Int32Array = new Int32Array(ids.length),
+    private sparePrefixes: Float64Array = new Float64Array(ids.length),
+  ) {}
 
-/** Sorts `keys` and, with them, `ids`, from the least significant digit on. */
-function radixSort(keys: Uint32Array, ids: Int32Array, bits: number): void {
-  const count = keys.length;
-  const passes = Math.ceil(bits / MAX_DIGIT_BITS);
-  const digitBits = Math.ceil(bits / passes);
-  const radix = 1 << digitBits;
-  const mask = radix - 1;
-  const places = new Uint32Array(radix);
-  let fromKeys = keys;
-  let fromIds = ids;
-  let toKeys: Uint32Array = new Uint32Array(count);
-  let toIds: Int32Array = new Int32Array(count);
-  for (let pass = 0; pass < passes; pass++) {
-    const shift = pass * digitBits;
-    if (pass > 0) places.fill(0);
-    for (let i = 0; i < count; i++) places[(fromKeys[i]! >>> shift) & mask]!++;
-    let place = 0;
-    for (let digit = 0; digit < radix; digit++) {
-      const size = places[digit]!;
-      places[digit] = place;
+  /** Sorts everything; the prefixes' range is known. */
+  sortAll(lowest: number, highest: number): SortedKeys {
+    const count = this.ids.length;
+    if (count <= MAX_INSERTION_COUNT) this.insert(0, count);
+    else if (lowest === highest) this.sortTies(0, count);
+    else {
+      const bucketEnds = this.distribute(0, count, lowest, highest - lowest);
+      // Everything has been moved: what was spare holds the keys now, and nothing is copied back.
+      [this.ids, this.spareIds] = [this.spareIds, this.ids];
+      [this.prefixes, this.sparePrefixes] = [this.sparePrefixes, this.prefixes];
+      this.sortBuckets(0, count, bucketEnds);
+    }
+    return { ids: this.ids, prefixes: this.prefixes };
+  }
+
+  private sort(start: number, end: number): void {
+    if (end - start <= MAX_INSERTION_COUNT) {
+      this.insert(start, end);
+      return;
+    }
+    const { prefixes } = this;
+    let lowest = prefixes[start]!;
+    let highest = lowest;
+    for (let i = start + 1; i < end; i++) {
+      const prefix = prefixes[i]!;
+      if (prefix < lowest) lowest = prefix;
+      if (prefix > highest) highest = prefix;
+    }
+    if (lowest === highest) {
+      this.sortTies(start, end);
+      return;
+    }
+    const bucketEnds = this.distribute(start, end, lowest, highest - lowest);
+    prefixes.set(this.sparePrefixes.subarray(start, end), start);
+    this.ids.set(this.spareIds.subarray(start, end), start);
+    this.sortBuckets(start, end, bucketEnds);
+  }
+
+  /** Puts [start, end) into the spare arrays, bucket after bucket; returns where each bucket ends. */
+  private distribute(start: number, end: number, lowest: number, range: number): Int32Array {
+    const { ids, prefixes, spareIds, sparePrefixes } = this;
+    const buckets = Math.min(MAX_BUCKETS, 2 ** (32 - Math.clz32(end - start - 1)));
+    const scale = (buckets - 1) / range;
+    // First how many fall into each bucket, then where it begins; scattering moves that to where it ends.
+    const places = new Int32Array(buckets);
+    for (let i = start; i < end; i++) places[((prefixes[i]! - lowest) * scale) | 0]!++;
+    let place = start;
+    for (let bucket = 0; bucket < buckets; bucket++) {
+      const size = places[bucket]!;
+      places[bucket] = place;
       place += size;
     }
-    for (let i = 0; i < count; i++) {
-      const key = fromKeys[i]!;
-      const to = places[(key >>> shift) & mask]!++;
-      toKeys[to] = key;
-      toIds[to] = fromIds[i]!;
+    for (let i = start; i < end; i++) {
+      const prefix = prefixes[i]!;
+      const bucket = ((prefix - lowest) * scale) | 0;
+      const to = places[bucket]!;
+      places[bucket] = to + 1;
+      sparePrefixes[to] = prefix;
+      spareIds[to] = ids[i]!;
     }
-    const [spareKeys, spareIds] = [fromKeys, fromIds];
-    fromKeys = toKeys;
-    fromIds = toIds;
-    toKeys = spareKeys;
-    toIds = spareIds;
+    return places;
   }
-  if (fromKeys !== keys) {
-    keys.set(fromKeys);
-    ids.set(fromIds);
-  }
-}
 
-/** Puts runs of equal digits into their true order. */
-function sortTies(order: KeyOrder, keys: Uint32Array, ids: Int32Array): void {
-  const count = keys.length;
-  for (let start = 0; start < count; ) {
-    let end = start + 1;
-    while (end < count && keys[end] === keys[start]) end++;
-    if (end - start > MAX_INSERTION_COUNT) ids.subarray(start, end).sort((a, b) => order.compareKeys(a, b));
-    else if (end - start > 1) insertionSort(order, ids, start, end);
-    start = end;
-  }
-}
-
-function insertionSort(order: KeyOrder, ids: Int32Array, start: number, end: number): void {
-  for (let i = start + 1; i < end; i++) {
-    const id = ids[i]!;
-    let to = i;
-    while (to > start && order.compareKeys(ids[to - 1]!, id) > 0) {
-      ids[to] = ids[to - 1]!;
-      to--;
+  private sortBuckets(start: number, end: number, bucketEnds: Int32Array): void {
+    let largest = 0;
+    let from = start;
+    for (let bucket = 0; bucket < bucketEnds.length; bucket++) {
+      const to = bucketEnds[bucket]!;
+      if (to - from > largest) largest = to - from;
+      from = to;
     }
-    ids[to] = id;
+    if (largest <= MAX_INSERTION_COUNT) {
+      this.insert(start, end);
+      return;
+    }
+    from = start;
+    for (let bucket = 0; bucket < bucketEnds.length; bucket++) {
+      const to = bucketEnds[bucket]!;
+      if (to - from > 1) this.sort(from, to);
+      from = to;
+    }
+  }
+
+  private insert(start: number, end: number): void {
+    const { ids, prefixes, order } = this;
+    const { exact } = order;
+    let before = prefixes[start]!;
+    for (let i = start + 1; i < end; i++) {
+      const prefix = prefixes[i]!;
+      if (before < prefix || (before === prefix && exact)) {
+        before = prefix;
+        continue;
+      }
+      const id = ids[i]!;
+      let to = i;
+      while (to > start) {
+        const difference = prefixes[to - 1]! - prefix;
+        if (difference < 0 || (difference === 0 && (exact || order.compareKeys(ids[to - 1]!, id) <= 0))) break;
+        prefixes[to] = prefixes[to - 1]!;
+        ids[to] = ids[to - 1]!;
+        to--;
+      }
+      prefixes[to] = prefix;
+      ids[to] = id;
+      before = prefixes[i]!;
+    }
+  }
+
+  private sortTies(start: number, end: number): void {
+    if (!this.order.exact) this.ids.subarray(start, end).sort((a, b) => this.order.compareKeys(a, b));
   }
 }

@@ -10,7 +10,7 @@ import type { KeyColumn } from './key-order.ts';
 export class TombstoneSet implements KeyColumn {
   /** Keys in the order of their addition: start, end, start, end ... */
   bytes: Uint8Array;
-  offsets: Uint32Array;
+  offsets: Int32Array;
   seqnos: Float64Array;
   /** Timestamp of tombstone t: `timestamps[t * timestampSize, (t + 1) * timestampSize)`. */
   timestamps: Uint8Array;
@@ -25,7 +25,7 @@ export class TombstoneSet implements KeyColumn {
     keyBytes = capacity * 32,
   ) {
     this.bytes = new Uint8Array(keyBytes);
-    this.offsets = new Uint32Array(2 * capacity + 1);
+    this.offsets = new Int32Array(2 * capacity + 1);
     this.seqnos = new Float64Array(capacity);
     this.timestamps = new Uint8Array(timestampSize * capacity);
   }
@@ -67,7 +67,7 @@ export class TombstoneSet implements KeyColumn {
 
   private growColumns(): void {
     const capacity = Math.max(16, 2 * this.size);
-    this.offsets = grown(this.offsets, new Uint32Array(2 * capacity + 1));
+    this.offsets = grown(this.offsets, new Int32Array(2 * capacity + 1));
     this.seqnos = grown(this.seqnos, new Float64Array(capacity));
     this.timestamps = grown(this.timestamps, new Uint8Array(capacity * this.timestampSize));
   }
@@ -106,7 +106,7 @@ function copyKey(source: Uint8Array, start: number, end: number, target: Uint8Ar
   else for (let i = start; i < end; i++) target[pos++] = source[i]!;
 }
 
-function grown<T extends Uint8Array | Uint32Array | Float64Array>(column: T, larger: T): T {
+function grown<T extends Uint8Array | Int32Array | Float64Array>(column: T, larger: T): T {
   larger.set(column as never);
   return larger;
 }
