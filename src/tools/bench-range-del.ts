@@ -1,6 +1,6 @@
 import type { Environment } from '../engine/environment.ts';
 import type { FragmentedTombstones, RangeDelStatistics } from '../engine/range-del/fragmented-tombstones.ts';
-import { fragmentTombstones } from '../engine/range-del/fragmenter.ts';
+import { FragmentScratch, fragmentTombstones } from '../engine/range-del/fragmenter.ts';
 import {
   CompactionRangeDelAggregator,
   ReadRangeDelAggregator,
@@ -103,6 +103,8 @@ export function benchRangeDel(environment: Pick<Environment, 'clock'>, params: R
 class Bench {
   private readonly random: BenchRandom;
   private readonly comparator: Comparator;
+  /** As a compaction keeps it. */
+  private readonly scratch = new FragmentScratch();
   private fragment = new Sampler();
   private add = new Sampler();
   private first = new Sampler();
@@ -194,8 +196,8 @@ class Bench {
 
   private fragmentOne(set: TombstoneSet): FragmentedTombstones {
     const options = this.params.useCompactionRangeDelAggregator
-      ? { snapshots: SNAPSHOTS, statistics: this.statistics }
-      : { statistics: this.statistics };
+      ? { snapshots: SNAPSHOTS, statistics: this.statistics, scratch: this.scratch }
+      : { statistics: this.statistics, scratch: this.scratch };
     const list = fragmentTombstones(set, this.comparator, options);
     if (this.params.eagerSeqSet) list.containsRange(0, 0);
     return list;

@@ -1,5 +1,6 @@
 import type { Comparator } from '../../operators/comparator.ts';
 import { type ComparableSeqno, MAX_SEQNO } from './comparable-seqno.ts';
+import type { FragmentColumns } from './fragment-columns.ts';
 import type { KeyOrder } from './key-order.ts';
 import type { TombstoneSet } from './tombstone-set.ts';
 
@@ -7,19 +8,6 @@ import type { TombstoneSet } from './tombstone-set.ts';
 export interface RangeDelStatistics {
   /** Sets of sequence numbers that were built. */
   seqnoSetsBuilt: number;
-}
-
-/** The result of fragmenting, as columns; see fragmenter.ts. */
-export interface FragmentColumns {
-  readonly count: number;
-  /** Keys of the tombstone set: fragment f covers [startKeys[f], endKeys[f]). */
-  readonly startKeys: Int32Array;
-  readonly endKeys: Int32Array;
-  /** The sequence numbers of fragment f, descending: `seqnos[stackStarts[f], stackStarts[f + 1])`. */
-  readonly stackStarts: Int32Array;
-  readonly seqnos: Float64Array;
-  /** With timestamps: the tombstone that each sequence number came from. */
-  readonly stackTombstones: Int32Array | undefined;
 }
 
 /**

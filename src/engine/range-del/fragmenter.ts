@@ -1,8 +1,9 @@
 import type { Comparator } from '../../operators/comparator.ts';
 import { type ComparableSeqno, MAX_SEQNO } from './comparable-seqno.ts';
-import { type FragmentColumns, FragmentedTombstones, type RangeDelStatistics } from './fragmented-tombstones.ts';
+import { FragmentColumnsBuilder } from './fragment-columns.ts';
+import { FragmentedTombstones, type RangeDelStatistics } from './fragmented-tombstones.ts';
 import { KeyOrder } from './key-order.ts';
-import { sortKeys } from './sort-keys.ts';
+import { SortScratch, sortKeys } from './sort-keys.ts';
 import type { TombstoneSet } from './tombstone-set.ts';
 
 export interface FragmentOptions {
@@ -12,6 +13,34 @@ export interface FragmentOptions {
    */
   readonly snapshots?: readonly ComparableSeqno[];
   readonly statistics?: RangeDelStatistics;
+  /** Memory for the work, kept by whoever fragments many lists. */
+  readonly scratch?: FragmentScratch;
+}
+
+/**
+ * Room for the work of `fragmentTombstones`, used again by the next call: half of the time for a list of a thousand
+ * tombstones would go into fresh memory. Not for two calls at once.
+ */
+export class FragmentScratch {
+  readonly starts = new SortScratch();
+  readonly ends = new SortScratch();
+  /** By place in start order. */
+  seqnos = new Float64Array(0);
+  endPrefixes = new Float64Array(0);
+  endPlaces = new Int32Array(0);
+  placeOf = new Int32Array(0);
+  /** Fragments as they come out, before they are cut to size. */
+  readonly fragments = new FragmentColumnsBuilder();
+
+  reserve(count: number): void {
+    this.starts.reserve(count);
+    if (count <= this.seqnos.length) return;
+    const capacity = this.starts.ids.length;
+    this.seqnos = new Float64Array(capacity);
+    this.endPrefixes = new Float64Array(capacity);
+    this.endPlaces = new Int32Array(capacity);
+    this.placeOf = new Int32Array(capacity);
+  }
 }
 
 /**
@@ -37,15 +66,17 @@ export function fragmentTombstones(
 ): FragmentedTombstones {
   const keyComparator = comparator.withoutTimestamp;
   const order = new KeyOrder(set, keyComparator);
-  const borders = sortBorders(set, order);
-  const sweep = new Sweep(set, order, borders, set.timestampSize > 0 ? undefined : options.snapshots);
+  const scratch = options.scratch ?? new FragmentScratch();
+  const borders = sortBorders(set, order, scratch);
+  const snapshots = set.timestampSize > 0 ? undefined : options.snapshots;
+  const sweep = new Sweep(set, order, borders, snapshots, scratch.fragments);
   sweep.run();
-  return new FragmentedTombstones(set, order, keyComparator, sweep.columns(), options.statistics);
+  return new FragmentedTombstones(set, order, keyComparator, scratch.fragments.columns(), options.statistics);
 }
 
 /**
  * The tombstones that are not empty, numbered by their place in start order, with what the sweep reads of them side
- * by side in that order: it then goes through memory forward only.
+ * by side in that order: it then goes through memory forward only. Arrays may be longer than `count`.
  */
 interface Borders {
   readonly count: number;
@@ -58,61 +89,59 @@ interface Borders {
   readonly endPlaces: Int32Array | undefined;
 }
 
-function sortBorders(set: TombstoneSet, order: KeyOrder): Borders {
-  const { ids: startKeys, prefixes: startPrefixes } = sortKeys(order, nonEmptyStarts(set, order));
+function sortBorders(set: TombstoneSet, order: KeyOrder, scratch: FragmentScratch): Borders {
+  scratch.reserve(set.size);
+  const { starts, seqnos, endPrefixes } = scratch;
+  const count = takeStarts(set, order, starts.ids);
+  sortKeys(order, starts, count);
+  const { ids: startKeys, prefixes: startPrefixes } = starts;
   const { prefixes } = order;
-  const count = startKeys.length;
-  const seqnos = new Float64Array(count);
-  const endPrefixes = new Float64Array(count);
+  const setSeqnos = set.seqnos;
   // Tombstones of about one width end in the order in which they start: then there is nothing more to sort.
   let inOrder = true;
   let last = Number.NEGATIVE_INFINITY;
   for (let place = 0; place < count; place++) {
     const key = startKeys[place]!;
-    seqnos[place] = set.seqnos[key >> 1]!;
+    seqnos[place] = setSeqnos[key >> 1]!;
     const prefix = prefixes[key + 1]!;
     endPrefixes[place] = prefix;
     if (prefix < last || (prefix === last && !order.exact)) inOrder = false;
     last = prefix;
   }
-  const starts = { count, startKeys, startPrefixes, seqnos };
-  return inOrder ? { ...starts, endPrefixes, endPlaces: undefined } : { ...starts, ...sortEnds(set, order, startKeys) };
+  const sorted = { count, startKeys, startPrefixes, seqnos };
+  if (inOrder) return { ...sorted, endPrefixes, endPlaces: undefined };
+  return { ...sorted, ...sortEnds(order, scratch, count) };
 }
 
-function sortEnds(set: TombstoneSet, order: KeyOrder, startKeys: Int32Array): Pick<Borders, 'endPrefixes' | 'endPlaces'> {
-  const placeOf = new Int32Array(set.size);
-  const endKeys = new Int32Array(startKeys.length);
-  for (let place = 0; place < startKeys.length; place++) {
-    placeOf[startKeys[place]! >> 1] = place;
-    endKeys[place] = startKeys[place]! + 1;
+function sortEnds(
+  order: KeyOrder,
+  { starts, ends, placeOf, endPlaces }: FragmentScratch,
+  count: number,
+): Pick<Borders, 'endPrefixes' | 'endPlaces'> {
+  ends.reserve(count);
+  for (let place = 0; place < count; place++) {
+    const key = starts.ids[place]!;
+    placeOf[key >> 1] = place;
+    ends.ids[place] = key + 1;
   }
-  const { ids, prefixes } = sortKeys(order, endKeys);
-  const endPlaces = new Int32Array(ids.length);
-  for (let i = 0; i < ids.length; i++) endPlaces[i] = placeOf[ids[i]! >> 1]!;
-  return { endPrefixes: prefixes, endPlaces };
+  sortKeys(order, ends, count);
+  for (let i = 0; i < count; i++) endPlaces[i] = placeOf[ends.ids[i]! >> 1]!;
+  return { endPrefixes: ends.prefixes, endPlaces };
 }
 
-/** The start keys of the tombstones that delete anything. */
-function nonEmptyStarts(set: TombstoneSet, order: KeyOrder): Int32Array {
+/** The start keys of the tombstones that delete anything; returns how many. */
+function takeStarts(set: TombstoneSet, order: KeyOrder, starts: Int32Array): number {
   const { prefixes, exact } = order;
-  const starts = new Int32Array(set.size);
   let count = 0;
   for (let t = 0; t < set.size; t++) {
     const difference = prefixes[2 * t]! - prefixes[2 * t + 1]!;
     if (difference > 0 || (difference === 0 && (exact || order.compareKeys(2 * t, 2 * t + 1) >= 0))) continue;
     starts[count++] = 2 * t;
   }
-  return count === set.size ? starts : starts.subarray(0, count);
+  return count;
 }
 
 class Sweep {
-  private count = 0;
-  private startKeys: Int32Array;
-  private endKeys: Int32Array;
-  private stackStarts: Int32Array;
-  private seqnos: Float64Array;
-  private stackCount = 0;
-  private stackTombstones: Int32Array | undefined;
   /** What covers the current place: sequence numbers descending, and the tombstones that they are of, by place. */
   private activeSeqnos = new Float64Array(16);
   private activePlaces: Int32Array = new Int32Array(16);
@@ -125,14 +154,9 @@ class Sweep {
     private readonly order: KeyOrder,
     private readonly borders: Borders,
     private readonly snapshots: readonly ComparableSeqno[] | undefined,
+    private readonly out: FragmentColumnsBuilder,
   ) {
-    const { count } = borders;
-    // There are at most two fragments a tombstone; where tombstones lie apart, one.
-    this.startKeys = new Int32Array(count + 16);
-    this.endKeys = new Int32Array(count + 16);
-    this.stackStarts = new Int32Array(count + 17);
-    this.seqnos = new Float64Array(count + (count >> 3) + 16);
-    if (set.timestampSize > 0) this.stackTombstones = new Int32Array(this.seqnos.length);
+    out.begin(borders.count, set.timestampSize > 0);
   }
 
   run(): void {
@@ -181,17 +205,19 @@ class Sweep {
    * Returns how many.
    */
   private emitAlone(nextStart: number, nextEnd: number): number {
-    const { startKeys: outStarts, endKeys: outEnds, stackStarts, seqnos: outSeqnos, stackTombstones } = this;
+    const { out } = this;
+    const { startKeys: outStarts, endKeys: outEnds, stackStarts, seqnos: outSeqnos, stackTombstones } = out;
     const { count, startKeys, startPrefixes, seqnos, endPlaces, endPrefixes } = this.borders;
-    let fragment = this.count;
-    let stack = this.stackCount;
-    const room = Math.min(outSeqnos.length - stack, outStarts.length - fragment);
-    let alone = 0;
-    for (; nextStart + alone < count && alone < room; alone++) {
-      const place = nextStart + alone;
-      if (endPlaces !== undefined ? endPlaces[nextEnd + alone] !== place : nextEnd !== nextStart) break;
+    if (endPlaces === undefined && nextEnd !== nextStart) return 0;
+    let fragment = out.count;
+    let stack = out.stackCount;
+    const last = Math.min(count, nextStart + outSeqnos.length - stack, nextStart + outStarts.length - fragment);
+    const shift = nextEnd - nextStart;
+    let place = nextStart;
+    for (; place < last; place++) {
+      if (endPlaces !== undefined && endPlaces[place + shift] !== place) break;
       // Equal prefixes: the careful way decides.
-      if (place + 1 < count && startPrefixes[place + 1]! <= endPrefixes[nextEnd + alone]!) break;
+      if (place + 1 < count && startPrefixes[place + 1]! <= endPrefixes[place + shift]!) break;
       const key = startKeys[place]!;
       outStarts[fragment] = key;
       outEnds[fragment] = key + 1;
@@ -199,38 +225,27 @@ class Sweep {
       if (stackTombstones !== undefined) stackTombstones[stack] = key >> 1;
       stackStarts[++fragment] = ++stack;
     }
-    this.count = fragment;
-    this.stackCount = stack;
-    return alone;
-  }
-
-  columns(): FragmentColumns {
-    const { count } = this;
-    return {
-      count,
-      startKeys: this.startKeys.subarray(0, count),
-      endKeys: this.endKeys.subarray(0, count),
-      stackStarts: this.stackStarts.subarray(0, count + 1),
-      seqnos: this.seqnos,
-      stackTombstones: this.stackTombstones,
-    };
+    out.count = fragment;
+    out.stackCount = stack;
+    return place - nextStart;
   }
 
   private emit(startKey: number, endKey: number): void {
-    const { count, activeCount } = this;
-    if (count === this.startKeys.length) this.growFragments();
-    if (this.stackCount + activeCount > this.seqnos.length) this.growStacks(activeCount);
-    this.startKeys[count] = startKey;
-    this.endKeys[count] = endKey;
+    const { out, activeCount } = this;
+    out.reserve(activeCount);
+    const { count } = out;
+    out.startKeys[count] = startKey;
+    out.endKeys[count] = endKey;
     if (this.snapshots !== undefined) this.emitVisible(this.snapshots);
     else this.emitAll();
-    this.count = count + 1;
-    this.stackStarts[count + 1] = this.stackCount;
+    out.count = count + 1;
+    out.stackStarts[count + 1] = out.stackCount;
   }
 
   private emitAll(): void {
-    const { seqnos, activeSeqnos, activeCount, stackTombstones, activePlaces } = this;
-    let to = this.stackCount;
+    const { out, activeSeqnos, activeCount, activePlaces } = this;
+    const { seqnos, stackTombstones } = out;
+    let to = out.stackCount;
     if (stackTombstones !== undefined) {
       for (let i = 0; i < activeCount; i++) {
         stackTombstones[to + i] = this.borders.startKeys[activePlaces[i]!]! >> 1;
@@ -241,17 +256,18 @@ class Sweep {
       seqnos.set(activeSeqnos.subarray(0, activeCount), to);
       to += activeCount;
     }
-    this.stackCount = to;
+    out.stackCount = to;
   }
 
   /** Only the newest sequence number of each stripe between snapshots: no reader can tell the others. */
   private emitVisible(snapshots: readonly ComparableSeqno[]): void {
+    const { out } = this;
     let limit = MAX_SEQNO;
     let snapshot = snapshots.length;
     for (let i = 0; i < this.activeCount; i++) {
       const seqno = this.activeSeqnos[i]!;
       if (seqno > limit) continue;
-      this.seqnos[this.stackCount++] = seqno;
+      out.seqnos[out.stackCount++] = seqno;
       while (snapshot > 0 && snapshots[snapshot - 1]! >= seqno) snapshot--;
       if (snapshot === 0) return;
       limit = snapshots[snapshot - 1]!;
@@ -338,32 +354,12 @@ class Sweep {
     return true;
   }
 
-  private growFragments(): void {
-    const length = Math.min(2 * this.startKeys.length, 2 * this.borders.count + 16);
-    this.startKeys = grownInts(this.startKeys, length);
-    this.endKeys = grownInts(this.endKeys, length);
-    this.stackStarts = grownInts(this.stackStarts, length + 1);
-  }
-
-  private growStacks(needed: number): void {
-    const length = Math.max(2 * this.seqnos.length, this.stackCount + needed);
-    const seqnos = new Float64Array(length);
-    seqnos.set(this.seqnos.subarray(0, this.stackCount));
-    this.seqnos = seqnos;
-    if (this.stackTombstones === undefined) return;
-    this.stackTombstones = grownInts(this.stackTombstones, length);
-  }
-
   private growActive(): void {
     const seqnos = new Float64Array(2 * this.activeSeqnos.length);
     seqnos.set(this.activeSeqnos);
     this.activeSeqnos = seqnos;
-    this.activePlaces = grownInts(this.activePlaces, 2 * this.activePlaces.length);
+    const places = new Int32Array(2 * this.activePlaces.length);
+    places.set(this.activePlaces);
+    this.activePlaces = places;
   }
-}
-
-function grownInts(column: Int32Array, length: number): Int32Array {
-  const larger = new Int32Array(length);
-  larger.set(column);
-  return larger;
 }
