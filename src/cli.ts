@@ -8,8 +8,14 @@ import { fileURLToPath } from 'node:url';
 import { Config } from '@oclif/core/config';
 import { nearest, seemsToAskForJson } from './argv.ts';
 import { DropInCommand, reportError, type SstkitCommand } from './base-command.ts';
+import BenchRangeDel from './commands/bench-range-del.ts';
+import Compact from './commands/compact.ts';
+import Dump from './commands/dump.ts';
 import Scan from './commands/scan.ts';
+import SstDump from './commands/sst_dump.ts';
+import Verify from './commands/verify.ts';
 import Version from './commands/version.ts';
+import Write from './commands/write.ts';
 import { InvalidArgumentError } from './errors.ts';
 import { ExitStatus } from './exit-status.ts';
 
@@ -22,9 +28,18 @@ type CommandClass = Pick<typeof SstkitCommand, keyof typeof SstkitCommand> &
 
 /** Every command by its name; oclif's manifest is made from this table. */
 export const COMMANDS: Record<string, CommandClass> = {
+  'bench-range-del': BenchRangeDel,
+  compact: Compact,
+  dump: Dump,
   scan: Scan,
+  sst_dump: SstDump,
+  verify: Verify,
   version: Version,
+  write: Write,
 };
+
+/** Names that other programs have for a command. */
+const ALIASES: Readonly<Record<string, string>> = { range_del_aggregator_bench: 'bench-range-del' };
 
 /** The folder of package.json: one up from src/ as well as from dist/. */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -41,7 +56,8 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 async function route(argv: readonly string[]): Promise<ExitStatus> {
-  const [word, ...rest] = argv;
+  const [typed, ...rest] = argv;
+  const word = typed === undefined ? undefined : (ALIASES[typed] ?? typed);
   if (word === undefined || HELP_FLAGS.includes(word)) return showHelp([]);
   if (word === 'help') return showHelp(rest);
   if (word === '--version') return runCommand('version', rest);

@@ -17,7 +17,7 @@ const BELOW_FORMAT = ['operators', 'codec', 'hash', 'kernels', 'bytes', 'errors'
 const BELOW_ENGINE = ['format', ...BELOW_FORMAT];
 const BELOW_TOOLS = ['engine', ...BELOW_ENGINE];
 /** What oclif's side is made of: src/cli.ts, flags, the base command. */
-const SHELL = ['output', 'base-command', 'flags', 'argv', 'exit-status', 'cli'];
+const SHELL = ['output', 'table-flags', 'base-command', 'flags', 'argv', 'exit-status', 'cli'];
 
 const RULES: Readonly<Record<string, Rule>> = {
   errors: { values: [] },
@@ -39,6 +39,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'exit-status': { values: ['errors'] },
   flags: { values: ['render', 'tools', 'errors'] },
   'base-command': { values: ['argv', 'exit-status', 'render', 'node', 'errors'] },
+  'table-flags': { values: ['flags', ...BELOW_TOOLS] },
   output: { values: ['node', 'render', 'errors'] },
   cli: { values: ['commands', ...SHELL, 'render', 'errors'] },
 };

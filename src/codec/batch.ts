@@ -59,6 +59,9 @@ const MIN_FRAMES_PER_CALL = 8;
 /** Room for a decoder that writes some bytes more than a block has. */
 const ARENA_SLACK_BYTES = 16;
 
+/** A single frame of this length is for the pool as well: the memory of a WebAssembly decoder grows with it, for good. */
+const LARGE_FRAME_BYTES = 1024 * 1024;
+
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 
 /**
@@ -109,7 +112,8 @@ export async function decompressBatch(
     }
   }
 
-  if (queue.length >= MIN_FRAMES_PER_CALL && decodeZstdFrames !== undefined) flush(decodeZstdFrames);
+  const worthIt = queue.length >= MIN_FRAMES_PER_CALL || queuedLength >= LARGE_FRAME_BYTES;
+  if (worthIt && decodeZstdFrames !== undefined) flush(decodeZstdFrames);
   else onTheSpot.push(...queue);
   // All settle before this returns, also when one rejects: nobody writes into the result later.
   calls.push(decodeOnTheSpot(context, bytes, onTheSpot, dictionary, result, buffers));

@@ -1,10 +1,12 @@
 import { ByteReader } from '../bytes/byte-reader.ts';
+import { ByteWriter } from '../bytes/byte-writer.ts';
+import { compareArrays } from '../bytes/compare.ts';
 import { readFixed64 } from '../bytes/fixed.ts';
-import { CorruptionError, UnsupportedError } from '../errors.ts';
+import { CorruptionError, InvalidArgumentError, UnsupportedError } from '../errors.ts';
 
 /**
  * The values that have a structure of their own: blob references, wide columns, values with a preferred
- * sequence number. All decoders throw CorruptionError `entry_malformed`.
+ * sequence number. All decoders throw CorruptionError `entry_malformed`; encoders append to a writer.
  */
 
 const BlobIndexType = { inlinedTtl: 0, blob: 1, blobTtl: 2 } as const;
@@ -49,6 +51,22 @@ export function decodeBlobIndex(bytes: Uint8Array, start: number, end: number): 
     size,
     compressionType,
   };
+}
+
+/** The inverse of `decodeBlobIndex`. */
+export function encodeBlobIndex(blob: BlobIndex, out: ByteWriter): void {
+  if (blob.kind === 'inlined_ttl') {
+    out.byte(BlobIndexType.inlinedTtl);
+    out.varint(blob.expirationSeconds);
+    out.append(blob.value);
+    return;
+  }
+  out.byte(blob.kind === 'blob' ? BlobIndexType.blob : BlobIndexType.blobTtl);
+  if (blob.kind === 'blob_ttl') out.varint(blob.expirationSeconds ?? 0);
+  out.varint(blob.fileNumber);
+  out.varint(blob.offset);
+  out.varint(blob.size);
+  out.byte(blob.compressionType);
 }
 
 /** One column of an entity: its value, or where the value lies. */
@@ -117,6 +135,48 @@ function columnsOfVersion2(reader: ByteReader, count: number): WideColumn[] {
     else reader.fail(`column of unknown type ${type}`);
   }
   return columns;
+}
+
+/**
+ * The inverse of `decodeWideColumns`: version 1, as every release writes it, and version 2 where a column is a blob
+ * reference. Columns are put into the order of their names, as RocksDB does. Throws InvalidArgumentError for a name
+ * that comes twice.
+ */
+export function encodeWideColumns(columns: readonly WideColumn[], out: ByteWriter): void {
+  const sorted = [...columns].sort((a, b) => compareArrays(a.name, b.name));
+  for (let i = 1; i < sorted.length; i++) {
+    if (compareArrays(sorted[i - 1]!.name, sorted[i]!.name) !== 0) continue;
+    throw new InvalidArgumentError('columns', '', 'an entity has two columns of the same name');
+  }
+  if (sorted.some(({ blob }) => blob !== undefined)) encodeVersion2(sorted, out);
+  else encodeVersion1(sorted, out);
+}
+
+function encodeVersion1(columns: readonly WideColumn[], out: ByteWriter): void {
+  out.varint(1);
+  out.varint(columns.length);
+  for (const { name, value } of columns) {
+    out.lengthPrefixed(name);
+    out.varint(value.length);
+  }
+  for (const { value } of columns) out.append(value);
+}
+
+function encodeVersion2(columns: readonly WideColumn[], out: ByteWriter): void {
+  const nameSizes = new ByteWriter();
+  const valueSizes = new ByteWriter();
+  const names = new ByteWriter();
+  for (const { name, value } of columns) {
+    nameSizes.varint(name.length);
+    valueSizes.varint(value.length);
+    names.append(name);
+  }
+  out.varint(2);
+  out.varint(columns.length);
+  for (const part of [nameSizes, valueSizes, names]) out.varint(part.length);
+  for (const { blob } of columns) out.byte(blob === undefined ? COLUMN_INLINE : COLUMN_BLOB);
+  for (const part of [nameSizes, valueSizes, names]) out.append(part.view());
+  for (const { value } of columns) out.append(value);
 }
 
 /** Bytes of preferred sequence number at the end of a `put_preferred_seqno` value. */

@@ -1,5 +1,5 @@
 import { readFixed32 } from '../bytes/fixed.ts';
-import type { ByteSource } from '../bytes/source.ts';
+import { type ByteSource, memorySource } from '../bytes/source.ts';
 import { CompressionType } from '../codec/registry.ts';
 import { SstError, withPending } from '../errors.ts';
 import { computeBlockChecksum } from '../hash/block-checksum.ts';
@@ -9,6 +9,7 @@ import { BLOCK_TRAILER_SIZE, type BlockHandle } from './block-handle.ts';
 import { BlockReader } from './block-reader.ts';
 import { FOOTER_SIZE, type Footer, LEGACY_FOOTER_SIZE, magicAt, readFooterAt } from './footer.ts';
 import { DataBlockList } from './index/data-blocks.ts';
+import { TRAILER_SIZE } from './internal-key.ts';
 import { TableMagic } from './magic.ts';
 import {
   COMPRESSION_DICT_BLOCK,
@@ -40,8 +41,10 @@ export function findEarlierFooter(source: ByteSource, environment: TableEnvironm
   const base = source.size - length;
   const bytes = source.read(base, length);
   const magics = new Set<string>([TableMagic.blockBased, TableMagic.levelDb]);
+  const lastBytes = new Set([...magics].map((magic) => Number.parseInt(magic.slice(0, 2), 16)));
   for (let end = length - 1; end >= LEGACY_FOOTER_SIZE; end--) {
-    if (!magics.has(magicAt(bytes, end))) continue;
+    // The last byte first: the rest would be made a text at each of a million places.
+    if (!lastBytes.has(bytes[end - 1]!) || !magics.has(magicAt(bytes, end))) continue;
     try {
       const footer = readFooterAt(source, base + end, environment.hashes);
       if (footer.metaindex.offset + footer.metaindex.size <= footer.offset) return footer;
@@ -130,41 +133,73 @@ async function guessFooter(source: ByteSource, environment: TableEnvironment): P
       if (size >= 0 && (await isData(reader, { offset: 0, size }))) return footer;
     }
   }
-  for (const checksumType of types) {
-    const footer = await guessContext(source, environment, checksumType);
-    if (footer !== undefined) return footer;
-  }
-  return undefined;
+  return guessContext(source, environment, types);
 }
 
+/**
+ * The context follows from the first block, once its end is known: a position at which the bytes before it are a data
+ * block by their contents. The second block then has to fit as well.
+ */
 async function guessContext(
   source: ByteSource,
   environment: TableEnvironment,
-  checksumType: ChecksumType,
+  types: readonly ChecksumType[],
 ): Promise<Footer | undefined> {
   const length = Math.min(source.size, PROBE_BYTES / 16);
   const bytes = source.read(0, length);
+  const plausible = plausibleTypes(bytes);
+  const unchecked = new BlockReader(
+    memorySource(bytes, source.name),
+    assumedFooter(source, ChecksumType.none, 6, 0),
+    environment.hashes,
+    environment.codecs,
+    'rocksdb',
+  );
   for (let size = 8; size + BLOCK_TRAILER_SIZE <= length; size++) {
-    if (!mayBeBlock(bytes, size)) continue;
-    const plain = computeBlockChecksum(environment.hashes, checksumType, bytes, 0, size);
-    const context = (readFixed32(bytes, size + 1) - plain) >>> 0;
-    if (context === 0) continue;
-    const footer = assumedFooter(source, checksumType, 6, context);
-    const reader = new BlockReader(source, footer, environment.hashes, environment.codecs, 'rocksdb');
-    // The contents come first: nearly every wrong guess fails here, and much faster than by the second block.
-    if (!(await isData(reader, { offset: 0, size }))) continue;
-    const second = size + BLOCK_TRAILER_SIZE;
-    if (blockSizeAt(reader, second, source.size, [PROBE_BYTES / 16]) >= 0) return footer;
+    const compressionType = bytes[size]!;
+    if (plausible[compressionType] !== 1) continue;
+    if (compressionType === CompressionType.none && !endsInRestarts(bytes, size)) continue;
+    if (!(await isData(unchecked, { offset: 0, size }))) continue;
+    for (const checksumType of types) {
+      const plain = computeBlockChecksum(environment.hashes, checksumType, bytes, 0, size);
+      const context = (readFixed32(bytes, size + 1) - plain) >>> 0;
+      if (context === 0) continue;
+      const footer = assumedFooter(source, checksumType, 6, context);
+      const reader = new BlockReader(source, footer, environment.hashes, environment.codecs, 'rocksdb');
+      const second = size + BLOCK_TRAILER_SIZE;
+      if (blockSizeAt(reader, second, source.size, [PROBE_BYTES / 16]) >= 0) return footer;
+    }
   }
   return undefined;
 }
 
-/** Whether `bytes[0, size)` and the compression byte behind it can be a block: without compression it ends in its restarts. */
-function mayBeBlock(bytes: Uint8Array, size: number): boolean {
-  const compressionType = bytes[size]!;
-  if (compressionType !== CompressionType.none) return compressionType <= CompressionType.zstd;
-  const restarts = readFixed32(bytes, size - 4) & 0x0fffffff;
-  return restarts > 0 && 4 * restarts + 4 <= size;
+/** 1 for each compression type that the first block can have by how the file begins; all fail but one or two. */
+function plausibleTypes(bytes: Uint8Array): Uint8Array {
+  const plausible = new Uint8Array(256);
+  // An entry that shares nothing, with a key that has room for its trailer.
+  if (bytes[0] === 0 && bytes[1]! >= TRAILER_SIZE) plausible[CompressionType.none] = 1;
+  let pos = 0;
+  while (pos < 4 && bytes[pos]! >= 0x80) pos++;
+  const isSize = pos > 0 || bytes[0]! >= TRAILER_SIZE;
+  const first = bytes[pos + 1]!;
+  if (!isSize || pos + 4 >= bytes.length) return plausible;
+  // Snappy and LZ4 begin with a literal, there is nothing to copy yet; deflate has three kinds of blocks.
+  if ((first & 3) === 0) plausible[CompressionType.snappy] = 1;
+  if ((first & 6) !== 6) plausible[CompressionType.zlib] = 1;
+  if (first >>> 4 > 0) plausible[CompressionType.lz4] = plausible[CompressionType.lz4hc] = 1;
+  if (first === 0x42 && bytes[pos + 2] === 0x5a) plausible[CompressionType.bzip2] = 1;
+  if (readFixed32(bytes, pos + 1) === ZSTD_MAGIC) plausible[CompressionType.zstd] = 1;
+  return plausible;
+}
+
+const ZSTD_MAGIC = 0xfd2fb528;
+
+/** Whether `bytes[0, size)` can end in the restarts of a block; the first one is 0 where nothing stands behind them. */
+function endsInRestarts(bytes: Uint8Array, size: number): boolean {
+  const packed = readFixed32(bytes, size - 4);
+  const restarts = packed & 0x0fffffff;
+  if (restarts === 0 || 4 * restarts + 4 > size) return false;
+  return packed >>> 28 !== 0 || readFixed32(bytes, size - 4 - 4 * restarts) === 0;
 }
 
 function assumedFooter(

@@ -6,7 +6,7 @@ import type { BlockType } from '../format/block-type.ts';
 import { openCuckooTable } from '../format/cuckoo/cuckoo-table.ts';
 import type { FileKindResult } from '../format/file-kind.ts';
 import { type Footer, readFooter } from '../format/footer.ts';
-import { type DataBlockList, listDataBlocks } from '../format/index/data-blocks.ts';
+import { type DataBlockList, type IndexBlock, listDataBlocks } from '../format/index/data-blocks.ts';
 import { openPlainTable, type PlainTable } from '../format/plain/plain-table.ts';
 import type { RangeTombstone } from '../format/range-del-block.ts';
 import { findEarlierFooter, type RecoveredTable, recoverTable } from '../format/recover-table.ts';
@@ -22,6 +22,8 @@ import { type EntryVisitor, walkEntries } from './walk-entries.ts';
 export interface OpenOptions extends OpenTableOptions {
   /** Keep the index's separators, for key ranges and checks. Default true. */
   readonly separators?: boolean;
+  /** Sees each block of the index, while it is read. */
+  readonly indexBlock?: (table: TableReader, block: IndexBlock) => void;
 }
 
 /** A table of any format, opened as far as its state allows, with one way to its entries. */
@@ -94,7 +96,9 @@ export async function openTableFile(
   const appendedBytes = source.size - footer.offset - footer.size;
   const table = await openCorrected(environment, source, footer, options, findings);
   findings.push(...table.problems.map((error) => findingOf(error, blockOf(error, table))));
-  const blocks = await listDataBlocks(table, options.separators);
+  const { indexBlock } = options;
+  const visit = indexBlock === undefined ? undefined : (block: IndexBlock) => indexBlock(table, block);
+  const blocks = await listDataBlocks(table, options.separators, visit, environment.decodeZstdFrames);
   if (table.index === undefined || (blocks.count === 0 && blocks.problems.length > 0)) {
     findings.push(...blocks.problems.map(({ error }) => findingOf(error, blockOf(error, table))));
     const recovered = await recoverTable(source, environment, options, table.footer);

@@ -102,8 +102,16 @@ export class CompactionIterator {
     this.operands = new HeldOperands(rules.mergeOperator);
   }
 
-  /** Whether the user key differs from that of the last entry: between the two a file may be cut. */
-  isNewUserKey(key: Uint8Array, keyLength: number): boolean {
+  /** Whether the entry has another user key, timestamps left out, than the last one: a file may be cut between them. */
+  startsUserKey(key: Uint8Array, keyLength: number): boolean {
+    if (this.userKeyLength < 0) return true;
+    const { timestampSize } = this;
+    const { compare } = this.rules.comparator.withoutTimestamp;
+    const end = keyLength - TRAILER_SIZE - timestampSize;
+    return compare(key, 0, end, this.userKey, 0, this.userKeyLength - timestampSize) !== 0;
+  }
+
+  private isNewUserKey(key: Uint8Array, keyLength: number): boolean {
     if (this.userKeyLength < 0) return true;
     const { compare } = this.rules.comparator;
     return compare(key, 0, keyLength - TRAILER_SIZE, this.userKey, 0, this.userKeyLength) !== 0;
@@ -197,7 +205,8 @@ export class CompactionIterator {
       this.hide(stripe, NO_SEQNO, 'rangeDeleted');
       return;
     }
-    const end = type === ValueType.valuePreferredSeqno ? this.preferred(seqno, valueStart, valueEnd) : valueEnd;
+    const end =
+      type === ValueType.valuePreferredSeqno ? this.preferred(seqno, valueStart, valueEnd) : valueEnd;
     this.keepAs(key, keyLength, data, valueStart, end, end === valueEnd ? type : ValueType.value, seqno);
     this.hide(stripe, seqno, isDeletion(type) ? 'deleted' : 'overwritten');
   }
@@ -221,7 +230,8 @@ export class CompactionIterator {
         return true;
       }
       this.waiting = Waiting.none;
-      if (sameStripe) return this.mergeOver(source, key, keyLength, data, valueStart, valueEnd, seqno, type, stripe);
+      if (sameStripe)
+        return this.mergeOver(source, key, keyLength, data, valueStart, valueEnd, seqno, type, stripe);
       this.endOperands(false);
       return false;
     }
@@ -363,7 +373,13 @@ export class CompactionIterator {
     this.sink.keep(key, keyLength, data, start, end);
   }
 
-  private drop(key: Uint8Array, keyLength: number, source: number, reason: DropReason, by: ComparableSeqno): void {
+  private drop(
+    key: Uint8Array,
+    keyLength: number,
+    source: number,
+    reason: DropReason,
+    by: ComparableSeqno,
+  ): void {
     this.drops[reason]++;
     this.sink.drop(key, keyLength, source, reason, by);
   }

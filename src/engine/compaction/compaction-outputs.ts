@@ -101,14 +101,6 @@ export class CompactionOutputs {
     return this.builder!.estimatedFileSize >= this.rules.targetFileBytes;
   }
 
-  /** Whether both keys, timestamps included, belong to one user key: a file is not cut there. */
-  isSameUserKey(key: Uint8Array, keyLength: number): boolean {
-    const { comparator } = this.rules;
-    const end = keyLength - TRAILER_SIZE - comparator.timestampSize;
-    const lastEnd = this.lastKeyLength - comparator.timestampSize;
-    return this.firstKey !== undefined && comparator.withoutTimestamp.compare(key, 0, end, this.lastKey, 0, lastEnd) === 0;
-  }
-
   /** Ends the file before the user key of an entry, and opens the next one. */
   async cutBefore(key: Uint8Array, keyLength: number): Promise<void> {
     const end = keyLength - TRAILER_SIZE - this.rules.comparator.timestampSize;
@@ -157,8 +149,8 @@ export class CompactionOutputs {
     const { tombstones, comparator } = this.rules;
     const size = comparator.timestampSize;
     const order = comparator.withoutTimestamp;
-    let smallest = this.firstKey?.subarray(0, this.firstKey.length - size);
-    let largest = smallest && this.lastKey.slice(0, this.lastKeyLength - size);
+    let smallest: Uint8Array | undefined = this.firstKey?.subarray(0, this.firstKey.length - size);
+    let largest: Uint8Array | undefined = smallest && this.lastKey.slice(0, this.lastKeyLength - size);
     if (tombstones !== undefined) {
       const cut = { lower: this.lower, upper };
       let fragment = 0;
@@ -175,7 +167,8 @@ export class CompactionOutputs {
       }
       const from = chosen.smallest?.subarray(0, chosen.smallest.length - TRAILER_SIZE);
       const to = chosen.largest?.subarray(0, chosen.largest.length - TRAILER_SIZE);
-      if (from !== undefined && (smallest === undefined || compare(order, from, smallest) < 0)) smallest = from;
+      if (from !== undefined && (smallest === undefined || compare(order, from, smallest) < 0))
+        smallest = from;
       if (to !== undefined && (largest === undefined || compare(order, to, largest) > 0)) largest = to;
     }
     return smallest === undefined || largest === undefined ? undefined : { smallest, largest };

@@ -1,0 +1,338 @@
+import type { Environment, FileSource } from '../../engine/environment.ts';
+import { SstError, withPending } from '../../errors.ts';
+import { decodeBlobIndex } from '../../format/entry-value.ts';
+import { TRAILER_SIZE, trailerType } from '../../format/internal-key.ts';
+import type { TableProperties } from '../../format/properties.ts';
+import type { RangeTombstone } from '../../format/range-del-block.ts';
+import { recoverTable } from '../../format/recover-table.ts';
+import type { EntryShape, EntrySource } from '../../format/table-entry.ts';
+import { isPointType, ValueType } from '../../format/value-type.ts';
+import { type Comparator, comparatorByName } from '../../operators/comparator.ts';
+import { DEFAULT_COLUMN_FAMILY } from '../column-families.ts';
+import { type Finding, findingOf } from '../finding.ts';
+import type { OpenInput } from '../input.ts';
+import { type OpenedTableFile, type OpenOptions, openTableFile } from '../open-any-table.ts';
+import { walkEntries } from '../walk-entries.ts';
+import { KeyRewriter, OrderGuard } from './table-cursor.ts';
+
+/** A table that is to be compacted, opened and read once. */
+export interface CompactInput {
+  readonly path: string;
+  readonly source: FileSource;
+  readonly opened: OpenedTableFile;
+  readonly properties: TableProperties | undefined;
+  readonly shape: EntryShape;
+  /** Timestamp bytes that keys do not store and are given. */
+  readonly paddedTimestampSize: number;
+  readonly comparatorName: string | undefined;
+  /** Of user keys with timestamps; undefined: not known here. */
+  readonly comparator: Comparator | undefined;
+  readonly columnFamily: string;
+  /** Null: there is one, and it cannot be read. */
+  readonly dictionary: Uint8Array | undefined | null;
+  readonly tombstones: readonly RangeTombstone[];
+  /** Came from outside by ingestion, with the sequence number 0 in the file: only a MANIFEST knows the real one. */
+  readonly hasUnknownSeqno: boolean;
+}
+
+/** What the file holds, and what is wrong with it. */
+export interface InputCheck {
+  /** Point entries. */
+  points: number;
+  /** In findings' order; those with `lost` may have cost entries. */
+  readonly findings: Finding[];
+  /** Numbers of the blob files that entries refer to. */
+  readonly blobFiles: ReadonlySet<number>;
+}
+
+/** Opens a table as far as its state allows. Throws SstError when nothing of it can be read. */
+export async function openCompactInput(
+  environment: Environment,
+  { file, source, kind }: OpenInput,
+  options: OpenOptions,
+): Promise<CompactInput & { readonly openFindings: Finding[] }> {
+  const withoutSeparators = { ...options, separators: false };
+  const opened = await findMetaBlocks(
+    environment,
+    source,
+    options,
+    await openTableFile(environment, source, kind, withoutSeparators),
+  );
+  const openFindings = [...opened.findings];
+  let dictionary: Uint8Array | undefined | null;
+  let tombstones: readonly RangeTombstone[] = [];
+  if (opened.plain === undefined) {
+    // A lost dictionary is reported by the walk over the entries.
+    dictionary = (await attempt(() => opened.table.readDictionary(), undefined)) ?? undefined;
+    if (dictionary === undefined && opened.table.metaBlock('rocksdb.compression_dict') !== undefined)
+      dictionary = null;
+    tombstones =
+      (await attempt(
+        () => opened.table.readRangeTombstones(),
+        (finding) => {
+          finding.lost = { after: null, before: null, entries: null };
+          openFindings.push(finding);
+        },
+      )) ?? [];
+  }
+  const table = opened.plain === undefined ? opened.table : undefined;
+  const properties = table?.properties ?? opened.plain?.properties;
+  const comparatorName =
+    table?.comparatorName ?? options.comparator?.name ?? properties?.get('rocksdb.comparator');
+  const comparator =
+    table?.comparator ??
+    options.comparator ??
+    (comparatorName === undefined ? undefined : comparatorByName(comparatorName));
+  const timestampSize = table?.timestampSize ?? options.timestampSize ?? comparator?.timestampSize ?? 0;
+  const shape = table ?? { storedTimestampSize: timestampSize, globalSeqno: undefined };
+  return {
+    path: file.path,
+    source,
+    opened,
+    properties,
+    shape,
+    paddedTimestampSize: timestampSize - shape.storedTimestampSize,
+    comparatorName,
+    comparator,
+    columnFamily: properties?.get('rocksdb.column.family.name') || DEFAULT_COLUMN_FAMILY,
+    dictionary,
+    tombstones,
+    hasUnknownSeqno:
+      properties?.get('rocksdb.external_sst_file.version') !== undefined && shape.globalSeqno === undefined,
+    openFindings,
+  };
+}
+
+/**
+ * Where the metaindex alone is lost, range tombstones, dictionary and properties are looked for block by block; the
+ * data blocks are known from the index all the same.
+ */
+async function findMetaBlocks(
+  environment: Environment,
+  source: FileSource,
+  options: OpenOptions,
+  opened: OpenedTableFile,
+): Promise<OpenedTableFile> {
+  if (opened.plain !== undefined || opened.recovered !== undefined) return opened;
+  if (opened.table.metaindex !== undefined) return opened;
+  const recovered = await recoverTable(source, environment, options, opened.table.footer);
+  return recovered === undefined ? opened : { ...opened, table: recovered.table };
+}
+
+async function attempt<T>(
+  step: () => T,
+  failed: ((finding: Finding) => void) | undefined,
+): Promise<T | undefined> {
+  try {
+    return await withPending(step);
+  } catch (error) {
+    if (!(error instanceof SstError)) throw error;
+    failed?.(findingOf(error));
+    return undefined;
+  }
+}
+
+/**
+ * Reads the whole table once: checksums, entries, their order and types, and whether there are as many as its
+ * properties say. What is missing gets the range of keys that it may have cost.
+ */
+export async function checkInput(
+  environment: Environment,
+  input: CompactInput & { readonly openFindings: readonly Finding[] },
+  advanced: (offset: number) => void,
+): Promise<InputCheck> {
+  const check = new InputChecker(input);
+  const visitor = {
+    entry: (entry: EntrySource) => check.entry(entry),
+    damage: (finding: Finding) => check.damage(finding),
+    advanced: (offset: number) => {
+      check.blockEnd = offset;
+      advanced(offset);
+    },
+  };
+  const { opened } = input;
+  if (opened.plain === undefined) await walkEntries(opened.table, opened.blocks, environment, {}, visitor);
+  else {
+    try {
+      const rows = opened.plain.rows();
+      while (rows.next()) check.entry(rows);
+    } catch (error) {
+      if (!(error instanceof SstError)) throw error;
+      check.lostBehind(findingOf(error));
+    }
+  }
+  return check.finish();
+}
+
+class InputChecker {
+  blockEnd = 0;
+  private points = 0;
+  private readonly findings: Finding[] = [];
+  private readonly blobFiles = new Set<number>();
+  /** Bytes in which no block was found, by offset: the keys on both sides are still to come. */
+  private readonly gaps: Finding[] = [];
+  private readonly guard: OrderGuard | undefined;
+  private readonly rewriter: KeyRewriter;
+  private lastKey: Uint8Array | null = null;
+  private outOfOrder: Finding | undefined;
+
+  constructor(private readonly input: CompactInput & { readonly openFindings: readonly Finding[] }) {
+    for (const finding of input.openFindings) {
+      if (finding.code === 'block_lost') this.gaps.push(finding);
+      else this.findings.push(finding);
+    }
+    this.gaps.sort((a, b) => a.block!.offset - b.block!.offset);
+    this.guard = input.comparator === undefined ? undefined : new OrderGuard(input.comparator);
+    this.rewriter = new KeyRewriter(input.shape.globalSeqno, input.paddedTimestampSize);
+  }
+
+  entry(entry: EntrySource): boolean {
+    const { key, keyLength } = entry;
+    const type = trailerType(key, keyLength);
+    if (!isPointType(type)) {
+      this.lose('entry_malformed', `an entry has type ${type}, which no data block holds`, key, keyLength);
+      return true;
+    }
+    if (this.gaps.length > 0) this.closeGaps(entry);
+    this.points++;
+    if (this.guard !== undefined) {
+      const length = this.rewriter.rewrite(key, keyLength);
+      if (!this.guard.accepts(this.rewriter.key, length)) {
+        this.points--;
+        if (this.outOfOrder === undefined) {
+          this.outOfOrder = this.lose('key_order', 'keys are out of order', key, keyLength);
+        } else this.outOfOrder.lost!.entries!++;
+        return true;
+      }
+    }
+    if (type === ValueType.blobIndex) this.noteBlob(entry);
+    return true;
+  }
+
+  damage(finding: Finding): void {
+    this.findings.push(finding);
+  }
+
+  /** Nothing behind the fault can be read. */
+  lostBehind(finding: Finding): void {
+    finding.lost = { after: this.lastUserKey(), before: null, entries: null };
+    this.findings.push(finding);
+  }
+
+  finish(): InputCheck {
+    for (const gap of this.gaps) this.lostBehind(gap);
+    this.compareCounts();
+    this.compareTombstones();
+    return { points: this.points, findings: this.findings, blobFiles: this.blobFiles };
+  }
+
+  /** Where the footer is lost, only the properties tell whether more followed. */
+  private compareCounts(): void {
+    const { properties, tombstones, opened } = this.input;
+    const alreadyLost = this.findings.some(({ lost }) => lost !== undefined);
+    const footerLost = this.findings.some(({ block }) => block?.type === 'footer');
+    const entries = properties?.count('rocksdb.num.entries');
+    if (entries === undefined) {
+      const isLevelDb = opened.plain === undefined && opened.table.family === 'leveldb';
+      if (!footerLost && (isLevelDb || opened.plain !== undefined) && !alreadyLost) return;
+      if (!footerLost) return;
+      this.lostBehind({
+        code: 'entries_unknown',
+        severity: 'damage',
+        message:
+          'neither footer nor properties tell how many entries there were: some at the end may be missing',
+        block: {
+          type: 'unknown',
+          offset: this.blockEnd,
+          size: this.input.source.size - this.blockEnd,
+          ordinal: null,
+        },
+      });
+      return;
+    }
+    if (alreadyLost) return;
+    // Old releases leave range tombstones out of the count.
+    if (this.points >= entries || this.points + tombstones.length >= entries) return;
+    this.findings.push({
+      code: 'properties_mismatch',
+      severity: 'damage',
+      message: `the properties count ${entries} entries, ${this.points + tombstones.length} were found`,
+      lost: { after: null, before: null, entries: entries - this.points - tombstones.length },
+    });
+  }
+
+  /** Without the file's own list of meta blocks, only the properties tell how many range tombstones there were. */
+  private compareTombstones(): void {
+    const { properties, tombstones, opened } = this.input;
+    if (opened.plain !== undefined || this.findings.some(({ block }) => block?.type === 'range_del')) return;
+    const counted = properties?.count('rocksdb.num.range-deletions');
+    const isComplete = counted === undefined ? this.hasOwnMetaindex() : tombstones.length >= counted;
+    if (isComplete) return;
+    this.findings.push({
+      code: 'range_dels_unknown',
+      severity: 'damage',
+      message:
+        counted === undefined
+          ? 'neither metaindex nor properties tell whether there were range tombstones'
+          : `the properties count ${counted} range tombstones, ${tombstones.length} were found`,
+      block: { type: 'range_del', offset: 0, size: this.input.source.size, ordinal: null },
+      lost: {
+        after: null,
+        before: null,
+        entries: counted === undefined ? null : counted - tombstones.length,
+      },
+    });
+  }
+
+  /** It could be read, and was not put together from blocks that were found. */
+  private hasOwnMetaindex(): boolean {
+    return !this.findings.some(({ block }) => block?.type === 'metaindex' || block?.type === 'footer');
+  }
+
+  private closeGaps(entry: EntrySource): void {
+    while (this.gaps.length > 0 && this.gaps[0]!.block!.offset < this.blockEnd) {
+      const gap = this.gaps.shift()!;
+      gap.lost = {
+        after: this.lastUserKey(),
+        before: this.userKey(entry.key, entry.keyLength),
+        entries: null,
+      };
+      this.findings.push(gap);
+    }
+    // Only while a gap is open: a copy an entry costs too much otherwise.
+    this.lastKey = this.gaps.length > 0 ? this.userKey(entry.key, entry.keyLength) : this.lastKey;
+  }
+
+  private lose(code: string, message: string, key: Uint8Array, keyLength: number): Finding {
+    const at = this.userKey(key, keyLength);
+    const finding: Finding = {
+      code,
+      severity: 'damage',
+      message,
+      lost: { after: at, before: at, entries: 1 },
+    };
+    this.findings.push(finding);
+    return finding;
+  }
+
+  private lastUserKey(): Uint8Array | null {
+    const last = this.guard?.lastKey();
+    if (last === undefined || last === null) return this.lastKey;
+    const { comparator } = this.input;
+    return last.subarray(0, last.length - TRAILER_SIZE - (comparator?.timestampSize ?? 0));
+  }
+
+  private userKey(key: Uint8Array, keyLength: number): Uint8Array {
+    return key.slice(0, Math.max(0, keyLength - TRAILER_SIZE - this.input.shape.storedTimestampSize));
+  }
+
+  private noteBlob({ data, valueStart, valueEnd }: EntrySource): void {
+    try {
+      const blob = decodeBlobIndex(data, valueStart, valueEnd);
+      if (blob.kind !== 'inlined_ttl') this.blobFiles.add(blob.fileNumber);
+    } catch (error) {
+      if (!(error instanceof SstError)) throw error;
+      this.findings.push({ ...findingOf(error), severity: 'warning' });
+    }
+  }
+}

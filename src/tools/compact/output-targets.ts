@@ -1,0 +1,81 @@
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { OutputTarget } from '../../engine/compaction/compaction-outputs.ts';
+import { InvalidArgumentError } from '../../errors.ts';
+import { wrapSystemError } from '../../node/io-error.ts';
+import { type OutputFile, openOutputFile } from '../../node/output-file.ts';
+import { SstFileSink } from '../../node/sst-file-sink.ts';
+
+/** Each holds a file open until all are committed together. */
+const MAX_OUTPUTS = 900;
+
+export interface OutputTargets {
+  open(number: number): OutputTarget;
+  /** Removes all that was not committed. */
+  discard(): void;
+}
+
+/**
+ * Where a compaction's outputs go: the file `out`, or the directory `out` (one that exists, one that ends in a
+ * slash, or where there may be `many` outputs). Throws InvalidArgumentError for outputs that exist already, unless
+ * `force` is set.
+ */
+export function openTargets(out: string, { force, many }: { force: boolean; many: boolean }): OutputTargets {
+  const exists = existsSync(out);
+  const isDirectory = exists ? statSync(out).isDirectory() : many || out.endsWith('/');
+  if (many && !isDirectory) {
+    throw new InvalidArgumentError(
+      'out',
+      out,
+      `${out} is a file: --target-file-size needs a directory as --out`,
+    );
+  }
+  if (!isDirectory && exists && !force) {
+    throw new InvalidArgumentError('out', out, `${out} exists already: --force replaces it`);
+  }
+  if (isDirectory && exists && !force) {
+    const table = readdirSync(out).find((name) => name.endsWith('.sst'));
+    if (table !== undefined) {
+      throw new InvalidArgumentError(
+        'out',
+        out,
+        `${join(out, table)} exists already: --force replaces what is there`,
+      );
+    }
+  }
+  const opened: OutputFile[] = [];
+  return {
+    open(number) {
+      if (number >= MAX_OUTPUTS) {
+        throw new InvalidArgumentError(
+          'target-file-size',
+          String(number),
+          `more than ${MAX_OUTPUTS} outputs: --target-file-size is too small`,
+        );
+      }
+      if (isDirectory) makeDirectory(out);
+      const path = isDirectory ? join(out, `${String(number + 1).padStart(6, '0')}.sst`) : out;
+      const file = openOutputFile(path, force);
+      opened.push(file);
+      const sink = new SstFileSink(file.fd, path);
+      return {
+        path,
+        sink,
+        finish: () => sink.flush(),
+        commit: () => file.commit(),
+        discard: () => file.discard(),
+      };
+    },
+    discard() {
+      for (const file of opened) file.discard();
+    },
+  };
+}
+
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    throw wrapSystemError(error, path);
+  }
+}

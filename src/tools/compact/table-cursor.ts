@@ -1,0 +1,230 @@
+import type { Environment } from '../../engine/environment.ts';
+import type { EntryCursor } from '../../engine/iterator/entry-cursor.ts';
+import { SstError } from '../../errors.ts';
+import { BlockIterator } from '../../format/block/block-iterator.ts';
+import { visitBlocks } from '../../format/block-pipeline.ts';
+import { compareTrailers, TRAILER_SIZE } from '../../format/internal-key.ts';
+import type { PlainTableIterator } from '../../format/plain/plain-table-iterator.ts';
+import type { EntrySource } from '../../format/table-entry.ts';
+import { isPointType } from '../../format/value-type.ts';
+import type { Comparator } from '../../operators/comparator.ts';
+import { needsDictionary } from '../walk-entries.ts';
+import type { CompactInput } from './compact-input.ts';
+
+const EMPTY = new Uint8Array(0);
+
+/** Blocks of one batch at most, however small they are. */
+const MAX_BATCH_BLOCKS = 256;
+
+export interface CursorOptions {
+  /** Bytes in the file of one batch at most; a larger block is a batch by itself. Two batches are held. */
+  readonly batchBytes: number;
+  /** Passes over what is damaged. Otherwise damage throws: the file was whole when it was checked. */
+  readonly salvage: boolean;
+  /** How far in the file the cursor has come, in bytes. */
+  readonly advanced: (offset: number) => void;
+}
+
+/**
+ * The entries of one input as a compaction sees them: internal keys with timestamps and with the sequence numbers
+ * that count. Reads a batch of blocks ahead.
+ */
+export class TableCursor implements EntryCursor {
+  data: Uint8Array = EMPTY;
+  key: Uint8Array = EMPTY;
+  keyLength = 0;
+  valueStart = 0;
+  valueEnd = 0;
+  atEnd = false;
+
+  private batch: Uint8Array[] = [];
+  private nextInBatch = 0;
+  private nextBlock = 0;
+  private ahead: Promise<Uint8Array[]> | undefined;
+  private readonly blockEntries = new BlockIterator();
+  private readonly rows: PlainTableIterator | undefined;
+  private inBlock = false;
+  private readonly rewriter: KeyRewriter | undefined;
+  private readonly order: OrderGuard | undefined;
+  private readonly blockCount: number;
+
+  constructor(
+    private readonly input: CompactInput,
+    private readonly environment: Environment,
+    comparator: Comparator,
+    private readonly options: CursorOptions,
+  ) {
+    const { shape, paddedTimestampSize, opened } = input;
+    this.rows = opened.plain?.rows();
+    this.blockCount = opened.plain === undefined ? opened.blocks.count : 0;
+    this.rewriter =
+      shape.globalSeqno !== undefined || paddedTimestampSize > 0
+        ? new KeyRewriter(shape.globalSeqno, paddedTimestampSize)
+        : undefined;
+    this.order = options.salvage ? new OrderGuard(comparator) : undefined;
+  }
+
+  next(): boolean {
+    for (;;) {
+      const entry = this.nextStored();
+      if (entry === undefined) return false;
+      if (!this.isUsable(entry)) continue;
+      this.data = entry.data;
+      this.valueStart = entry.valueStart;
+      this.valueEnd = entry.valueEnd;
+      if (this.rewriter === undefined) {
+        this.key = entry.key;
+        this.keyLength = entry.keyLength;
+      } else {
+        this.keyLength = this.rewriter.rewrite(entry.key, entry.keyLength);
+        this.key = this.rewriter.key;
+      }
+      if (this.order === undefined || this.order.accepts(this.key, this.keyLength)) return true;
+    }
+  }
+
+  async load(): Promise<void> {
+    if (this.atEnd) return;
+    this.ahead ??= this.readBatch();
+    this.batch = await this.ahead;
+    this.nextInBatch = 0;
+    this.ahead = undefined;
+    if (this.nextBlock < this.blockCount) {
+      this.ahead = this.readBatch();
+      // It is awaited by the next load; an error waits there, too.
+      this.ahead.catch(() => undefined);
+    }
+  }
+
+  /** What was read well: long enough, of a type that is known. Without salvage that was checked before. */
+  private isUsable({ key, keyLength }: EntrySource): boolean {
+    if (this.order === undefined) return true;
+    const { storedTimestampSize } = this.input.shape;
+    return keyLength >= TRAILER_SIZE + storedTimestampSize && isPointType(key[keyLength - TRAILER_SIZE]!);
+  }
+
+  private nextStored(): EntrySource | undefined {
+    if (this.rows !== undefined) return this.nextRow(this.rows);
+    const { blockEntries } = this;
+    for (;;) {
+      try {
+        if (this.inBlock && blockEntries.next()) return blockEntries;
+        this.inBlock = false;
+        if (this.nextInBatch === this.batch.length) {
+          this.atEnd = this.nextBlock === this.blockCount && this.ahead === undefined;
+          return undefined;
+        }
+        blockEntries.reset(this.batch[this.nextInBatch++]!);
+        this.inBlock = true;
+      } catch (error) {
+        if (!(error instanceof SstError) || !this.options.salvage) throw error;
+        this.inBlock = false;
+      }
+    }
+  }
+
+  private nextRow(rows: PlainTableIterator): EntrySource | undefined {
+    try {
+      if (rows.next()) return rows;
+    } catch (error) {
+      if (!(error instanceof SstError) || !this.options.salvage) throw error;
+    }
+    this.atEnd = true;
+    return undefined;
+  }
+
+  private async readBatch(): Promise<Uint8Array[]> {
+    const { opened } = this.input;
+    if (opened.plain !== undefined) return [];
+    const { table, blocks } = opened;
+    const first = this.nextBlock;
+    let end = first;
+    let bytes = 0;
+    while (end < blocks.count && end - first < MAX_BATCH_BLOCKS) {
+      bytes += blocks.sizes[end]!;
+      if (end > first && bytes > this.options.batchBytes) break;
+      end++;
+    }
+    this.nextBlock = end;
+    const batch: Uint8Array[] = [];
+    if (end === first) return batch;
+    const { dictionary } = this.input;
+    await visitBlocks(
+      table.blocks,
+      blocks,
+      {
+        blockType: 'data',
+        dictionary: dictionary ?? undefined,
+        decodeZstdFrames: this.environment.decodeZstdFrames,
+        first,
+        end,
+      },
+      (block) => {
+        this.options.advanced(block.offset + block.size);
+        if (block.error !== undefined) {
+          if (!this.options.salvage) throw block.error;
+          return true;
+        }
+        if (dictionary === null && needsDictionary(block.compressionType)) return true;
+        // A copy: the pipeline uses its buffers again.
+        batch.push(block.contents.slice());
+        return true;
+      },
+    );
+    return batch;
+  }
+}
+
+/** Puts the global sequence number and a timestamp that is not stored into keys. */
+export class KeyRewriter {
+  key = new Uint8Array(256);
+  private readonly seqnoBytes = new Uint8Array(TRAILER_SIZE - 1);
+
+  constructor(
+    private readonly globalSeqno: bigint | undefined,
+    private readonly paddedTimestampSize: number,
+  ) {
+    for (let i = 0; i < this.seqnoBytes.length; i++) {
+      this.seqnoBytes[i] = Number(((globalSeqno ?? 0n) >> BigInt(8 * i)) & 0xffn);
+    }
+  }
+
+  /** Rewrites into `key` and returns its length. */
+  rewrite(key: Uint8Array, keyLength: number): number {
+    const length = keyLength + this.paddedTimestampSize;
+    if (this.key.length < length) this.key = new Uint8Array(2 * length);
+    const target = this.key;
+    const end = keyLength - TRAILER_SIZE;
+    target.set(key.subarray(0, end));
+    target.fill(0, end, length - TRAILER_SIZE);
+    target.set(key.subarray(end, keyLength), length - TRAILER_SIZE);
+    if (this.globalSeqno !== undefined) target.set(this.seqnoBytes, length - TRAILER_SIZE + 1);
+    return length;
+  }
+}
+
+/** Lets through only keys that come behind the one before: what recovery found may lie anywhere. */
+export class OrderGuard {
+  private last = new Uint8Array(256);
+  private lastLength = -1;
+
+  constructor(private readonly comparator: Comparator) {}
+
+  /** A copy of the internal key that was let through last; null before the first. */
+  lastKey(): Uint8Array | null {
+    return this.lastLength < 0 ? null : this.last.slice(0, this.lastLength);
+  }
+
+  accepts(key: Uint8Array, keyLength: number): boolean {
+    if (this.lastLength >= 0) {
+      const lastEnd = this.lastLength - TRAILER_SIZE;
+      const order = this.comparator.compare(this.last, 0, lastEnd, key, 0, keyLength - TRAILER_SIZE);
+      if (order > 0) return false;
+      if (order === 0 && compareTrailers(this.last, this.lastLength, key, keyLength) >= 0) return false;
+    }
+    if (this.last.length < keyLength) this.last = new Uint8Array(2 * keyLength);
+    this.last.set(key.subarray(0, keyLength));
+    this.lastLength = keyLength;
+    return true;
+  }
+}

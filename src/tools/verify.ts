@@ -1,0 +1,184 @@
+import type { Environment } from '../engine/environment.ts';
+import { CorruptionError, IoError, type SstError, UnsupportedError } from '../errors.ts';
+import type { FileKind } from '../format/file-kind.ts';
+import { type Finding, findingOf } from './finding.ts';
+import { expandInputs, forEachInput, type InputFile, type OpenInput } from './input.ts';
+import { judgeTableInput } from './table-inputs.ts';
+import { type FileReport, type FileStatus, type VerifyOptions, verifyTable } from './verify/verify-table.ts';
+
+export type { FileReport, FileStatus, VerifyOptions } from './verify/verify-table.ts';
+
+export interface VerifyRequest extends VerifyOptions {
+  readonly paths: readonly string[];
+  readonly recursive: boolean;
+}
+
+export interface VerifyEvents {
+  /** A file is done. */
+  report(report: FileReport): void;
+  /** A file of another kind, found in a directory. */
+  skipped(path: string, kind: FileKind): void;
+  /** Bytes of all files done, and in all. */
+  progress(doneBytes: number, totalBytes: number): void;
+}
+
+export interface VerifySummary {
+  files: number;
+  ok: number;
+  damaged: number;
+  unreadable: number;
+  unsupported: number;
+  bytes: number;
+  blocks: number;
+  entries: number;
+}
+
+/** Names that stand for a table, whatever the file holds. */
+const TABLE_NAME = /\.(sst|ldb)$/;
+const WAL_NAME = /\.log$/;
+
+/**
+ * Checks every table file that the PATHs lead to, each by itself. What is wrong with a file stands in its report;
+ * thrown are bugs only.
+ */
+export async function verifyPaths(
+  environment: Environment,
+  request: VerifyRequest,
+  events: VerifyEvents,
+): Promise<VerifySummary> {
+  const run = new VerifyRun(environment, request, events);
+  for (const path of request.paths) {
+    if (run.stopped) break;
+    await run.path(path);
+  }
+  return run.summary;
+}
+
+class VerifyRun {
+  readonly summary: VerifySummary = {
+    files: 0,
+    ok: 0,
+    damaged: 0,
+    unreadable: 0,
+    unsupported: 0,
+    bytes: 0,
+    blocks: 0,
+    entries: 0,
+  };
+  stopped = false;
+  private doneBytes = 0;
+  private readonly totalBytes: number;
+
+  constructor(
+    private readonly environment: Environment,
+    private readonly request: VerifyRequest,
+    private readonly events: VerifyEvents,
+  ) {
+    const { files } = expandInputs(environment, request.paths, request);
+    this.totalBytes = files.reduce((sum, { path }) => sum + sizeOf(environment, path), 0);
+  }
+
+  async path(path: string): Promise<void> {
+    const { environment, request } = this;
+    const inputs = expandInputs(environment, [path], request);
+    for (const failure of inputs.failures) this.fail(failure.file, failure);
+    const before = this.summary.files;
+    await forEachInput(
+      environment,
+      inputs.files,
+      async (input) => {
+        await this.input(input);
+        this.doneBytes += input.source.size;
+        return !this.stopped;
+      },
+      (file, error, gone) => {
+        if (gone) this.gone(file);
+        else this.fail(file.path, error);
+      },
+    );
+    // A database without a table is whole; a directory without one was most likely not the one that was meant.
+    const empty = this.summary.files === before && !this.stopped && inputs.failures.length === 0;
+    if (empty && inputs.databases.length === 0) {
+      this.fail(path, new IoError('no_table', path, 'no table file in this directory'));
+    }
+  }
+
+  private async input(input: OpenInput): Promise<void> {
+    const { file, source, kind } = input;
+    const verdict = judgeTableInput(input);
+    if (verdict.use === 'table') {
+      const { environment, request, events } = this;
+      const report = await verifyTable(environment, { path: file.path, source, kind }, request, (offset) =>
+        events.progress(this.doneBytes + Math.min(offset, source.size), this.totalBytes),
+      );
+      this.report(report);
+      return;
+    }
+    // A log that has just been begun is empty, and whole.
+    const isNewLog = !file.named && kind.kind === 'empty' && WAL_NAME.test(file.path);
+    if (verdict.use === 'error' && !isNewLog) {
+      this.fail(file.path, verdict.error, kind.kind, source.size);
+    } else if (TABLE_NAME.test(file.path)) {
+      const reason = `the name says a table, the content is that of another kind (${kind.kind})`;
+      this.fail(file.path, new UnsupportedError('file kind', kind.kind, reason), kind.kind, source.size);
+    } else {
+      this.events.skipped(file.path, kind.kind);
+    }
+  }
+
+  private gone({ path }: InputFile): void {
+    const message = 'the file was listed in its directory and is gone: it was removed meanwhile';
+    this.report({
+      ...BLANK_REPORT,
+      path,
+      status: 'ok',
+      findings: [{ code: 'gone', severity: 'note', message }],
+    });
+  }
+
+  private fail(path: string, error: SstError, kind: FileKind = 'unknown', bytes = 0): void {
+    const status: FileStatus = error instanceof UnsupportedError ? 'unsupported' : 'unreadable';
+    this.report({ ...BLANK_REPORT, path, kind, bytes, status, findings: [failureFinding(path, error)] });
+  }
+
+  private report(report: FileReport): void {
+    const { summary } = this;
+    summary.files++;
+    summary[report.status]++;
+    summary.bytes += report.bytes;
+    summary.blocks += report.blocks;
+    summary.entries += report.entries;
+    this.events.report(report);
+    if (this.request.strict && report.status !== 'ok') this.stopped = true;
+  }
+}
+
+const BLANK_REPORT: Omit<FileReport, 'path' | 'status' | 'findings'> = {
+  kind: 'unknown',
+  formatVersion: null,
+  bytes: 0,
+  blocks: 0,
+  entries: 0,
+  findingsOmitted: 0,
+};
+
+/** The report names the file already: its path is taken off the message. */
+function failureFinding(path: string, error: SstError): Finding {
+  const finding = findingOf(error);
+  const prefix = `${path}: `;
+  if (finding.message.startsWith(prefix)) finding.message = finding.message.slice(prefix.length);
+  // What cannot be read at all cannot be vouched for.
+  if (!(error instanceof UnsupportedError) && !(error instanceof CorruptionError))
+    finding.severity = 'damage';
+  return finding;
+}
+
+/** For progress only: whatever is wrong is said when the file's turn comes. */
+function sizeOf(environment: Environment, path: string): number {
+  try {
+    return environment.files.status(path).size;
+  } catch (error) {
+    if (error instanceof IoError) return 0;
+    throw error;
+  }
+}

@@ -1,0 +1,305 @@
+/** The compact command: what it writes, refuses and reports. */
+
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import Ajv from 'ajv';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Outcome, runHere } from '../bug-cases/run-here.ts';
+import { PROJECT_ROOT } from '../support/cli.ts';
+import { FIXTURE_ROOT, sharedFixtures } from '../support/fixtures.ts';
+import { scanRows } from '../support/scan.ts';
+
+const schema = JSON.parse(readFileSync(path.join(PROJECT_ROOT, 'schema/compact.schema.json'), 'utf8'));
+const ajv = new Ajv({ allErrors: true, strict: true });
+const isReport = ajv.compile(schema);
+
+interface Report {
+  inputs: { path: string; entries: number; bytes: number }[];
+  outputs: { path: string; entries: number; bytes: number; smallest: string; largest: string }[];
+  dropped: Record<string, number>;
+  holes: { path: string; code: string; after: string | null; before: string | null }[];
+  plans?: { name: string; kept: number }[];
+}
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(path.join(tmpdir(), 'sstkit-compact-'));
+});
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+const compact = (...words: string[]): Promise<Outcome> => runHere(['compact', ...words], { cwd });
+
+function reportOf({ stdout }: Outcome): Report {
+  const report = JSON.parse(stdout.toString());
+  expect(isReport(report), ajv.errorsText(isReport.errors)).toBe(true);
+  return report;
+}
+
+const fixture = (name: string): string => path.join(FIXTURE_ROOT, name);
+const written = (): string[] => readdirSync(cwd).sort();
+const inFolder = (name: string): string => path.join(cwd, name);
+
+describe('outputs', () => {
+  it('is one file, under its name only when it is complete', async () => {
+    const outcome = await compact('demo:basic.sst', 'demo:tombstones.sst', '--out', 'a.sst', '--json');
+    expect(outcome.status).toBe(0);
+    const report = reportOf(outcome);
+    expect(report.outputs).toHaveLength(1);
+    expect(written()).toEqual(['a.sst']);
+    const { rows } = await scanRows([inFolder('a.sst')]);
+    expect(rows).toHaveLength(report.outputs[0]!.entries);
+    expect(readFileSync(inFolder('a.sst'))).toHaveLength(report.outputs[0]!.bytes);
+    const verified = await runHere(['verify', 'a.sst'], { cwd });
+    expect(verified.status).toBe(0);
+  });
+
+  it('are not replaced without --force', async () => {
+    writeFileSync(inFolder('a.sst'), 'mine');
+    const refused = await compact('demo:basic.sst', '--out', 'a.sst');
+    expect(refused).toMatchObject({ status: 2 });
+    expect(refused.stderr).toContain('a.sst exists already');
+    expect(readFileSync(inFolder('a.sst'), 'utf8')).toBe('mine');
+    expect(await compact('demo:basic.sst', '--out', 'a.sst', '--force')).toMatchObject({ status: 0 });
+    expect(written()).toEqual(['a.sst']);
+  });
+
+  it('are many in a directory with --target-file-size, and part the keys', async () => {
+    const words = [
+      'demo:basic.sst',
+      '--target-file-size',
+      '1k',
+      '--block-size',
+      '256',
+      '--compression',
+      'none',
+    ];
+    const { outputs } = reportOf(await compact(...words, '--out', 'dir', '--json'));
+    expect(outputs.length).toBeGreaterThan(3);
+    expect(readdirSync(inFolder('dir')).sort()).toEqual(outputs.map((output) => path.basename(output.path)));
+    for (let i = 1; i < outputs.length; i++)
+      expect(outputs[i - 1]!.largest <= outputs[i]!.smallest).toBe(true);
+    const whole = reportOf(await compact('demo:basic.sst', '--out', 'one.sst', '--json'));
+    const { rows } = await scanRows(outputs.map((output) => inFolder(output.path)));
+    expect(rows).toHaveLength(whole.outputs[0]!.entries);
+    const again = await compact(...words, '--out', 'dir');
+    expect(again).toMatchObject({ status: 2 });
+    expect(again.stderr).toContain('exists already');
+    expect(await compact(...words, '--out', 'one.sst', '--force')).toMatchObject({ status: 2 });
+  });
+
+  it('take an empty directory', async () => {
+    mkdirSync(inFolder('empty'));
+    expect(await compact('demo:basic.sst', '--out', 'empty')).toMatchObject({ status: 0 });
+    expect(readdirSync(inFolder('empty'))).toEqual(['000001.sst']);
+  });
+
+  it('have the options that are given, and those of the inputs else', async () => {
+    await compact('demo:basic.sst', '--out', 'same.sst');
+    await compact(
+      'demo:basic.sst',
+      '--out',
+      'other.sst',
+      '--format-version=5',
+      '--compression',
+      'zstd',
+      '--checksum',
+      'crc32c',
+      '--filter',
+      'none',
+    );
+    const dump = async (name: string) =>
+      JSON.parse((await runHere(['dump', name, '--json'], { cwd })).stdout.toString());
+    const [input, same, other] = [
+      await dump('demo:basic.sst'),
+      await dump('same.sst'),
+      await dump('other.sst'),
+    ];
+    expect(same.footer.checksum).toBe(input.footer.checksum);
+    expect(same.footer.formatVersion).toBe(input.footer.formatVersion);
+    expect(same.properties.compression).toBe(input.properties.compression);
+    expect(same.filter?.kind).toBe(input.filter?.kind);
+    expect(other.footer).toMatchObject({ checksum: 'crc32c', formatVersion: 5 });
+    expect(Object.keys(other.blocks.data.byCompression)).toContain('zstd');
+    expect(other.filter).toBeNull();
+  });
+
+  it('leave out what the inputs say and the release that is asked for does not know', async () => {
+    const dump = async (name: string) =>
+      JSON.parse((await runHere(['dump', name, '--json'], { cwd })).stdout.toString());
+    expect(await compact('demo:basic.sst', '--out', 'a.sst', '--writer-profile', '7.8')).toMatchObject({
+      status: 0,
+    });
+    expect((await dump('a.sst')).footer.formatVersion).toBeLessThan(6);
+    await compact('demo:basic.sst', '--out', 'b.sst', '--compression', 'zstd:19');
+    expect(await compact('b.sst', '--out', 'c.sst', '--compression', 'lz4')).toMatchObject({ status: 0 });
+  });
+
+  it('of which nothing is left are not written', async () => {
+    const outcome = await compact(
+      fixture('content/deletes-only.sst'),
+      '--bottommost',
+      '--out',
+      'a.sst',
+      '--json',
+    );
+    expect(reportOf(outcome).outputs).toEqual([]);
+    expect(outcome.status).toBe(0);
+    expect(written()).toEqual([]);
+  });
+
+  it("of LevelDB's tables are LevelDB's", async () => {
+    await compact('demo:leveldb.ldb', '--out', 'a.ldb');
+    const dump = JSON.parse((await runHere(['dump', 'a.ldb', '--json'], { cwd })).stdout.toString());
+    expect(dump.footer.format).toBe('leveldb');
+    expect((await runHere(['verify', 'a.ldb'], { cwd })).status).toBe(0);
+  });
+});
+
+describe('rules', () => {
+  it('keep what snapshots see', async () => {
+    const file = fixture('content/many-versions.sst');
+    const { rows } = await scanRows([file]);
+    const seqnos = rows.map(({ seqno }) => Number(seqno));
+    const all = reportOf(await compact(file, '--out', 'all.sst', '--snapshots', seqnos.join(','), '--json'));
+    expect(all.outputs[0]!.entries).toBe(rows.length);
+    const one = reportOf(await compact(file, '--out', 'one.sst', '--json'));
+    expect(one.outputs[0]!.entries).toBe(new Set(rows.map(({ key }) => key)).size);
+    expect(one.dropped.overwritten).toBe(rows.length - one.outputs[0]!.entries);
+  });
+
+  it('merge operands when the operator is known', async () => {
+    const file = fixture('content/merges.sst');
+    const kept = await compact(file, '--out', 'kept.sst', '--merge-operator', 'none', '--json');
+    expect(reportOf(kept).dropped.mergedOperands).toBe(0);
+    const words = ['--merge-operator', 'StringAppendOperator:\\x00', '--bottommost', '--json'];
+    const merged = reportOf(await compact(file, '--out', 'merged.sst', ...words));
+    expect(merged.dropped.mergedOperands).toBeGreaterThan(0);
+    const { rows } = await scanRows([inFolder('merged.sst')]);
+    expect(rows.map(({ type }) => type)).not.toContain('merge');
+    const unknown = await compact(file, '--out', 'x.sst', '--merge-operator', 'mine');
+    expect(unknown).toMatchObject({ status: 2 });
+    expect(unknown.stderr).toContain('merge operator mine is not known');
+  });
+
+  it('keep the whole history of user-defined timestamps', async () => {
+    const file = fixture('content/timestamps.sst');
+    await compact(file, '--out', 'a.sst', '--bottommost');
+    const strip = async (name: string) => (await scanRows([name])).rows.map(({ file: _, ...row }) => row);
+    expect(await strip(inFolder('a.sst'))).toEqual(await strip(file));
+  });
+
+  it('explain each entry that is dropped', async () => {
+    const outcome = await compact('demo:tombstones.sst', '--out', 'a.sst', '--explain-drops', '--json');
+    const report = reportOf(outcome);
+    const lines = outcome.stderr.split('\n').filter((line) => line.startsWith('demo:tombstones.sst\t'));
+    expect(lines).toHaveLength(Object.values(report.dropped).reduce((sum, count) => sum + count, 0));
+    expect(lines[0]!.split('\t')).toHaveLength(5);
+    const text = await compact('demo:tombstones.sst', '--out', 'b.sst', '--explain-drops');
+    expect(text.stdout.toString()).toContain('\tcovered by a range tombstone (newest: ');
+  });
+
+  it('are tried out by --dry-run, which writes nothing', async () => {
+    const words = ['demo:basic.sst', 'demo:tombstones.sst', '--dry-run', '--snapshots', '50'];
+    const dry = reportOf(await compact(...words, '--json'));
+    expect(dry.plans?.map(({ name }) => name)).toEqual([
+      'as asked',
+      'with --bottommost',
+      'without --snapshots',
+      '--bottommost alone',
+    ]);
+    expect((await compact(...words)).stdout.toString()).toContain('nothing was written');
+    expect(written()).toEqual([]);
+    const real = reportOf(
+      await compact(...words.filter((word) => word !== '--dry-run'), '--out', 'a.sst', '--json'),
+    );
+    expect(dry.dropped).toEqual(real.dropped);
+    expect(dry.inputs).toEqual(real.inputs);
+  });
+});
+
+describe('damage', () => {
+  it('is refused before anything is written', async () => {
+    const outcome = await compact('demo:basic.sst', 'demo:damaged.sst', '--out', 'a.sst');
+    expect(outcome.status).toBe(1);
+    expect(outcome.stderr).toMatch(/demo:damaged\.sst: data block .*nothing was written/);
+    expect(written()).toEqual([]);
+  });
+
+  it('is passed over by --salvage, which names what may come back', async () => {
+    const outcome = await compact('demo:damaged.sst', '--out', 'a.sst', '--salvage', '--json');
+    expect(outcome.status).toBe(1);
+    const { holes, outputs } = reportOf(outcome);
+    expect(holes).toMatchObject([{ path: 'demo:damaged.sst', code: 'block_checksum' }]);
+    expect(holes[0]!.after! < holes[0]!.before!).toBe(true);
+    expect(outcome.stderr).toMatch(/older versions and deleted keys of that range may be visible again/);
+    expect((await runHere(['verify', 'a.sst'], { cwd })).status).toBe(0);
+    expect(outputs).toHaveLength(1);
+  });
+
+  it('of the footer alone costs nothing: status 0', async () => {
+    const bytes = readFileSync(fixture('demo/basic.sst'));
+    writeFileSync(inFolder('cut.sst'), bytes.subarray(0, bytes.length - 20));
+    expect(await compact('cut.sst', '--out', 'a.sst')).toMatchObject({ status: 1 });
+    const salvaged = await compact('cut.sst', '--out', 'a.sst', '--salvage', '--json');
+    expect(reportOf(salvaged).holes).toEqual([]);
+    expect(salvaged.status).toBe(0);
+    const whole = reportOf(await compact('demo:basic.sst', '--out', 'b.sst', '--json'));
+    expect(reportOf(salvaged).outputs[0]!.entries).toBe(whole.outputs[0]!.entries);
+  });
+
+  it('of a whole file does not keep --salvage from the others', async () => {
+    writeFileSync(inFolder('text.sst'), 'no table at all\n'.repeat(10));
+    expect(await compact('demo:basic.sst', 'text.sst', '--out', 'a.sst')).toMatchObject({ status: 3 });
+    expect(written()).toEqual(['text.sst']);
+    const salvaged = await compact('demo:basic.sst', 'text.sst', '--out', 'a.sst', '--salvage', '--json');
+    expect(salvaged.status).toBe(1);
+    expect(reportOf(salvaged).holes).toMatchObject([{ path: 'text.sst', after: null, before: null }]);
+  });
+});
+
+describe('refusals', () => {
+  it.each(['--db=x', '--from=a', '--to=b', '--prefix=c', '--ingestable'])('%s is named', async (flag) => {
+    const outcome = await compact('demo:basic.sst', '--out', 'a.sst', flag);
+    expect(outcome.status).toBe(2);
+    expect(outcome.stderr).toContain(`${flag.replace(/=.*/, '')} is not supported`);
+    expect(written()).toEqual([]);
+  });
+
+  it.each([
+    [['demo:basic.sst'], '--out'],
+    [['demo:basic.sst', '--out', 'a.sst', '--snapshots', '1,x'], '--snapshots: "x"'],
+    [['demo:basic.sst', '--out', 'a.sst', '--target-file-size', '0'], '--target-file-size'],
+    [['demo:basic.sst', fixture('content/reverse-comparator.sst'), '--out', 'a.sst'], 'comparators differ'],
+    [[fixture('content/unknown-comparator.sst'), '--out', 'a.sst'], '--comparator'],
+    [[fixture('db/blob'), '--out', 'a.sst'], 'DB directory'],
+  ])('%s', async (words, text) => {
+    const outcome = await compact(...words);
+    expect(outcome.status).toBe(2);
+    expect(outcome.stderr).toContain(text);
+    expect(written()).toEqual([]);
+  });
+
+  it('of files of several column families, unless one is chosen', async () => {
+    const cfs = sharedFixtures().databases.find(({ name }) => name === 'cfs');
+    if (cfs === undefined) return;
+    for (const table of cfs.tables) copyFileSync(table.path, inFolder(path.basename(table.path)));
+    const outcome = await compact('.', '--out', 'out/');
+    expect(outcome.status).toBe(2);
+    expect(outcome.stderr).toContain('--cf');
+    expect(await compact('.', '--out', 'out/', '--cf', 'index')).toMatchObject({ status: 0 });
+    expect(await compact('.', '--out', 'out2/', '--cf', 'none')).toMatchObject({ status: 2 });
+  });
+
+  it('of a missing file is status 3', async () => {
+    expect(await compact('gone.sst', '--out', 'a.sst')).toMatchObject({ status: 3 });
+  });
+});
