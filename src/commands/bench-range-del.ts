@@ -30,7 +30,11 @@ export default class BenchRangeDel extends SstkitCommand {
     'num-runs': count('runs', DEFAULTS.numRuns),
     'tombstone-start-upper-bound': count('exclusive bound of start keys', DEFAULTS.tombstoneStartUpperBound),
     'should-delete-upper-bound': count('exclusive bound of keys asked for', DEFAULTS.shouldDeleteUpperBound),
-    'tombstone-width-mean': float({ description: 'mean width, in keys [default: 100]', default: DEFAULTS.tombstoneWidthMean, helpValue: 'KEYS' }),
+    'tombstone-width-mean': float({
+      description: 'mean width, in keys [default: 100]',
+      default: DEFAULTS.tombstoneWidthMean,
+      helpValue: 'KEYS',
+    }),
     'tombstone-width-stddev': float({
       description: 'standard deviation of the width, in keys [default: 0]',
       default: DEFAULTS.tombstoneWidthStddev,
@@ -39,7 +43,9 @@ export default class BenchRangeDel extends SstkitCommand {
     seed: integer({ description: 'seed of the draws [default: 0]', default: DEFAULTS.seed }),
     'should-deletes-per-run': count('keys asked for in a run', DEFAULTS.shouldDeletesPerRun),
     'add-tombstones-per-run': count('lists added in a run', DEFAULTS.addTombstonesPerRun),
-    'use-compaction-range-del-aggregator': switchFlag('as a compaction, with snapshots {0} [default: off, as a read]'),
+    'use-compaction-range-del-aggregator': switchFlag(
+      'as a compaction, with snapshots {0} [default: off, as a read]',
+    ),
     'eager-seq-set': switchFlag('build the set of sequence numbers while fragmenting [default: off]'),
     compare: switchFlag('run with the set built early and late, and print both with ratios'),
     keys: string({ description: 'shape of the keys', options: ['fixed', 'variable'], default: 'fixed' }),

@@ -248,8 +248,7 @@ class NdjsonRows implements RowWriter {
   private tail(row: Row): string {
     if (row.preferredSeqno === null && row.storedSeqno === null && !row.covered) return '"}';
     const preferred = row.preferredSeqno === null ? '' : `,"preferredSeqno":"${row.preferredSeqno}"`;
-    const stored =
-      row.storedSeqno === null || !this.withMarks ? '' : `,"storedSeqno":"${row.storedSeqno}"`;
+    const stored = row.storedSeqno === null || !this.withMarks ? '' : `,"storedSeqno":"${row.storedSeqno}"`;
     const covered = row.covered && this.withMarks ? ',"covered":true' : '';
     return `"${preferred}${stored}${covered}}`;
   }

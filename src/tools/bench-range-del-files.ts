@@ -100,7 +100,8 @@ export async function benchFileTombstones(
       for (const key of keys) list.maxCoveringSeqno(key);
       const lookups = now() - begin;
       let widest = 0;
-      for (let f = 0; f < list.count; f++) widest = Math.max(widest, list.stackStarts[f + 1]! - list.stackStarts[f]!);
+      for (let f = 0; f < list.count; f++)
+        widest = Math.max(widest, list.stackStarts[f + 1]! - list.stackStarts[f]!);
       reports.push({
         path: input.file.path,
         tombstones: stored.length,

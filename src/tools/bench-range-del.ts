@@ -64,6 +64,8 @@ export interface RangeDelBenchReport {
   spread: Record<keyof RangeDelBenchResults, Spread | null>;
   /** Sets of sequence numbers that were built. */
   seqnoSetsBuilt: number;
+  /** Of the keys that were asked for. */
+  deletedKeys: number;
   /** Fragments of one list, on average. */
   fragmentsPerList: number;
   /** Bytes that a list holds for one tombstone, on average. */
@@ -85,14 +87,18 @@ const SNAPSHOTS = [0];
  * made first, then all runs of the batch do each step, and the step is timed as a whole: a call of tens of
  * nanoseconds cannot be timed by a clock that costs as much. Nothing is subtracted. Some untimed runs come first.
  */
-export function benchRangeDel(environment: Pick<Environment, 'clock'>, params: RangeDelBenchParams): RangeDelBenchReport {
+export function benchRangeDel(
+  environment: Pick<Environment, 'clock'>,
+  params: RangeDelBenchParams,
+): RangeDelBenchReport {
   checkParams(params);
   const statistics: RangeDelStatistics = { seqnoSetsBuilt: 0 };
   const bench = new Bench(environment, params, statistics);
   const perRun = params.numRangeTombstones * params.addTombstonesPerRun;
   const warmUpRuns = Math.max(2, Math.min(params.numRuns, Math.ceil(WARM_UP_TOMBSTONES / perRun)));
   const runsPerBatch = Math.max(1, Math.min(MAX_RUNS_A_BATCH, Math.floor(MAX_TOMBSTONES_A_BATCH / perRun)));
-  for (let done = 0; done < warmUpRuns; done += runsPerBatch) bench.batch(Math.min(runsPerBatch, warmUpRuns - done));
+  for (let done = 0; done < warmUpRuns; done += runsPerBatch)
+    bench.batch(Math.min(runsPerBatch, warmUpRuns - done));
   bench.forget();
   for (let done = 0; done < params.numRuns; done += runsPerBatch) {
     bench.batch(Math.min(runsPerBatch, params.numRuns - done));
@@ -112,7 +118,7 @@ class Bench {
   private fragments = 0;
   private bytes = 0;
   private lists = 0;
-  /** Keeps the answers alive, so that no call can be left out as useless. */
+  /** Keys that were deleted: reported, so that no call can be left out as useless. */
   private deleted = 0;
 
   constructor(
@@ -130,6 +136,7 @@ class Bench {
     this.first = new Sampler();
     this.rest = new Sampler();
     this.statistics.seqnoSetsBuilt = 0;
+    this.deleted = 0;
     this.fragments = 0;
     this.bytes = 0;
     this.lists = 0;
@@ -188,6 +195,7 @@ class Bench {
         shouldDeleteRestUs: rest.spread(),
       },
       seqnoSetsBuilt: this.statistics.seqnoSetsBuilt,
+      deletedKeys: this.deleted,
       fragmentsPerList: this.fragments / lists,
       bytesPerTombstone: this.bytes / lists / this.params.numRangeTombstones,
       timing,
@@ -248,7 +256,9 @@ class Bench {
 
 /** `user/` and the digits in order of their number, then a tail of 0 to 12 bytes that the number decides. */
 function variableKey(value: number): Uint8Array {
-  return new TextEncoder().encode(`user/${String(value).padStart(12, '0')}${'-suffix-text'.slice(0, value % 13)}`);
+  return new TextEncoder().encode(
+    `user/${String(value).padStart(12, '0')}${'-suffix-text'.slice(0, value % 13)}`,
+  );
 }
 
 /** The bytewise order as a function that no fast path knows. */
@@ -282,7 +292,11 @@ function checkParams(params: RangeDelBenchParams): void {
   ];
   for (const [name, minimum] of least) {
     if ((params[name] as number) >= minimum) continue;
-    throw new InvalidArgumentError(name, String(params[name]), `${name} is ${params[name]}: at least ${minimum} is needed`);
+    throw new InvalidArgumentError(
+      name,
+      String(params[name]),
+      `${name} is ${params[name]}: at least ${minimum} is needed`,
+    );
   }
   if (params.shouldDeletesPerRun > params.shouldDeleteUpperBound) {
     throw new InvalidArgumentError(

@@ -1,7 +1,7 @@
+import { TRAILER_SIZE } from '../format/internal-key.ts';
 import type { RangeTombstone } from '../format/range-del-block.ts';
 import { type EntryShape, type EntrySource, entryType, userKeyEnd } from '../format/table-entry.ts';
 import { isPointDeletion } from '../format/value-type.ts';
-import { TRAILER_SIZE } from '../format/internal-key.ts';
 import type { Comparator } from '../operators/comparator.ts';
 
 /** Where a file's tombstones lie, and what they hide. Keys are user keys without timestamps. */

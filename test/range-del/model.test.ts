@@ -139,7 +139,8 @@ function checkReads(
     for (const mode of ['forward', 'backward', 'fullScan'] as PositioningMode[]) {
       const aggregator = new ReadRangeDelAggregator(0, comparableSeqno(upper));
       aggregator.addTombstones(list);
-      const walk = mode === 'backward' ? [...keys].reverse() : mode === 'forward' ? keys : shuffled(keys, random);
+      const walk =
+        mode === 'backward' ? [...keys].reverse() : mode === 'forward' ? keys : shuffled(keys, random);
       for (const key of walk) {
         const seqno = BigInt(random.below(40));
         const newest = model.newest(key, upper);
@@ -171,16 +172,14 @@ function checkSnapshots(
     snapshots: snapshots.map(comparableSeqno),
   });
   expect(fragmentsOf(list)).toEqual(
-    model
-      .fragments()
-      .map(({ start, end, stack }) => [
-        hex(start),
-        hex(end),
-        visibleToSnapshots(
-          stack.map(({ seqno }) => seqno),
-          snapshots,
-        ),
-      ]),
+    model.fragments().map(({ start, end, stack }) => [
+      hex(start),
+      hex(end),
+      visibleToSnapshots(
+        stack.map(({ seqno }) => seqno),
+        snapshots,
+      ),
+    ]),
   );
 }
 
@@ -208,7 +207,9 @@ function checkCompaction(
       } while (iterator.nextInStack());
     }
   }
-  const all = model.fragments().flatMap(({ start, stack }) => stack.map(({ seqno }) => `${hex(start)} ${seqno}`));
+  const all = model
+    .fragments()
+    .flatMap(({ start, stack }) => stack.map(({ seqno }) => `${hex(start)} ${seqno}`));
   expect(seen.sort()).toEqual(all.sort());
 
   const aggregator = new CompactionRangeDelAggregator(comparator, comparable);
@@ -231,7 +232,16 @@ function randomTombstones(random: SeededRandom, comparator: Comparator): ModelTo
       case 1:
         return random.bytes(random.below(41));
       case 2:
-        return Uint8Array.of(0, 0, 0, 0, random.below(2), random.below(256), random.below(256), random.below(256));
+        return Uint8Array.of(
+          0,
+          0,
+          0,
+          0,
+          random.below(2),
+          random.below(256),
+          random.below(256),
+          random.below(256),
+        );
       default: {
         const key = new Uint8Array(1 + random.below(12)).fill(120);
         for (let i = random.below(8); i < key.length; i++) key[i] = random.below(3);
@@ -245,9 +255,10 @@ function randomTombstones(random: SeededRandom, comparator: Comparator): ModelTo
     let start = makeKey();
     let end = makeKey();
     const previous = tombstones.at(-1);
-    if (previous !== undefined && random.chance(0.15)) start = previous.start;
-    else if (previous !== undefined && random.chance(0.15)) end = previous.end;
-    else if (previous !== undefined && random.chance(0.15)) start = previous.end;
+    const relation = previous === undefined ? 100 : random.below(100);
+    if (relation < 15) start = previous!.start;
+    else if (relation < 28) end = previous!.end;
+    else if (relation < 39) start = previous!.end;
     const order = comparator.withoutTimestamp.compare(start, 0, start.length, end, 0, end.length);
     if (order > 0 && random.chance(0.9)) [start, end] = [end, start];
     const seqno = large ? 2n ** 56n - 1n - BigInt(random.below(40)) : BigInt(random.below(40));
@@ -263,7 +274,8 @@ function randomTombstones(random: SeededRandom, comparator: Comparator): ModelTo
 
 function randomSnapshots(random: SeededRandom, tombstones: readonly ModelTombstone[]): bigint[] {
   const chosen = new Set<bigint>();
-  for (let i = random.below(5); i > 0; i--) chosen.add(random.pick(tombstones).seqno + BigInt(random.below(3)) - 1n);
+  for (let i = random.below(5); i > 0; i--)
+    chosen.add(random.pick(tombstones).seqno + BigInt(random.below(3)) - 1n);
   return [...chosen].filter((seqno) => seqno >= 0n && seqno < 2n ** 56n).sort((a, b) => (a < b ? -1 : 1));
 }
 
@@ -298,7 +310,10 @@ function fragmentsOf(list: FragmentedTombstones): [string, string, bigint[]][] {
 }
 
 function shuffled<T>(values: readonly T[], random: SeededRandom): T[] {
-  return [...values].map((value) => ({ value, at: random.uint32() })).sort((a, b) => a.at - b.at).map(({ value }) => value);
+  return [...values]
+    .map((value) => ({ value, at: random.uint32() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ value }) => value);
 }
 
 function fixed64(value: bigint): Uint8Array {

@@ -48,7 +48,9 @@ export class Model {
 
   /** Every border cuts; equal ends with equal sequence numbers count once where both cover. */
   fragments(): ModelFragment[] {
-    const borders = this.tombstones.flatMap(({ start, end }) => [start, end]).sort((a, b) => this.order(a, b));
+    const borders = this.tombstones
+      .flatMap(({ start, end }) => [start, end])
+      .sort((a, b) => this.order(a, b));
     const distinct = borders.filter((key, i) => i === 0 || this.order(borders[i - 1]!, key) !== 0);
     const fragments: ModelFragment[] = [];
     for (let i = 0; i + 1 < distinct.length; i++) {

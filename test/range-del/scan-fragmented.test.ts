@@ -42,7 +42,8 @@ describe('--covered', () => {
         const hidden = points.filter((row) => (row as { covered?: boolean }).covered);
         const wanted = entries.filter(({ key, seqno }) =>
           rangeTombstones.some(
-            ({ start, end, seqno: tombstone }) => start <= key && key < end && BigInt(tombstone) > BigInt(seqno),
+            ({ start, end, seqno: tombstone }) =>
+              start <= key && key < end && BigInt(tombstone) > BigInt(seqno),
           ),
         );
         expect(hidden.map(({ key, seqno }) => `${key} ${seqno}`).sort()).toEqual(

@@ -33,7 +33,10 @@ describe(`files with bounds, seed ${SEED}`, () => {
       for (const mode of ['forward', 'backward', 'fullScan'] as PositioningMode[]) {
         const read = new ReadRangeDelAggregator();
         const snapshots = [5n, 12n, 25n].filter(() => random.chance(0.5));
-        const compaction = new CompactionRangeDelAggregator(bytewiseComparator, snapshots.map(comparableSeqno));
+        const compaction = new CompactionRangeDelAggregator(
+          bytewiseComparator,
+          snapshots.map(comparableSeqno),
+        );
         for (const file of files) {
           read.addTombstones(listOf(file), boundsOf(file));
           compaction.addTombstones(listOf(file), boundsOf(file));
@@ -43,7 +46,9 @@ describe(`files with bounds, seed ${SEED}`, () => {
           const seqno = BigInt(random.below(32));
           const ask = [bytes(key), 0, key.length, comparableSeqno(seqno), mode] as const;
           const context = `seed ${SEED + i} ${mode} ${key}#${seqno}`;
-          expect(read.shouldDelete(...ask), context).toBe(files.some((file) => deletes(file, key, seqno, MAX)));
+          expect(read.shouldDelete(...ask), context).toBe(
+            files.some((file) => deletes(file, key, seqno, MAX)),
+          );
           const upper = snapshots.find((snapshot) => snapshot >= seqno) ?? MAX;
           expect(compaction.shouldDelete(...ask), context).toBe(
             files.some((file) => deletes(file, key, seqno, upper)),
@@ -138,7 +143,12 @@ describe('cases of public bug reports', () => {
       ['b', 'd', [9n]],
       ['m', 'p', [5n]],
     ]);
-    const file = fileTombstones(output, bytewiseComparator, { lower: undefined, upper: undefined }, () => false);
+    const file = fileTombstones(
+      output,
+      bytewiseComparator,
+      { lower: undefined, upper: undefined },
+      () => false,
+    );
     expect(shown(file.smallest!)).toBe('b#9/15');
   });
 
@@ -154,8 +164,14 @@ describe('cases of public bug reports', () => {
   it('RT-05: the cut is made on internal keys', () => {
     const tombstones = [{ start: 'g', end: 'p', seqno: 7n }];
     const aggregator = new ReadRangeDelAggregator();
-    const first: ModelFile = { tombstones, bounds: { smallest: ['g', 7n, RANGE_DELETION], largest: ['k', 9n, 1] } };
-    const second: ModelFile = { tombstones, bounds: { smallest: ['k', 4n, 1], largest: ['p', MAX, RANGE_DELETION] } };
+    const first: ModelFile = {
+      tombstones,
+      bounds: { smallest: ['g', 7n, RANGE_DELETION], largest: ['k', 9n, 1] },
+    };
+    const second: ModelFile = {
+      tombstones,
+      bounds: { smallest: ['k', 4n, 1], largest: ['p', MAX, RANGE_DELETION] },
+    };
     for (const file of [first, second]) aggregator.addTombstones(listOf(file), boundsOf(file));
     expect(aggregator.shouldDelete(bytes('k'), 0, 1, 4)).toBe(true);
     expect(aggregator.shouldDelete(bytes('k'), 0, 1, 9)).toBe(false);
@@ -212,7 +228,8 @@ function deletes(file: ModelFile, key: string, seqno: bigint, upper: bigint): bo
     }
   }
   return file.tombstones.some(
-    ({ start, end, seqno: tombstone }) => start <= key && key < end && tombstone > seqno && tombstone <= upper,
+    ({ start, end, seqno: tombstone }) =>
+      start <= key && key < end && tombstone > seqno && tombstone <= upper,
   );
 }
 

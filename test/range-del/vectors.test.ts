@@ -9,8 +9,8 @@ import {
   type PositioningMode,
   ReadRangeDelAggregator,
 } from '../../src/engine/range-del/range-del-aggregator.ts';
-import type { FileBounds } from '../../src/engine/range-del/tombstone-source.ts';
 import { TombstoneSet } from '../../src/engine/range-del/tombstone-set.ts';
+import type { FileBounds } from '../../src/engine/range-del/tombstone-source.ts';
 import { bytewiseComparator } from '../../src/operators/comparator.ts';
 
 type Tombstone = [start: string, end: string, seqno: number];

@@ -269,7 +269,10 @@ class RawDump {
     } else {
       const maxTimestamp = new Uint8Array(table.timestampSize).fill(0xff);
       const set = tombstoneSetOf(tombstones, table);
-      const list = fragmentTombstones(set, set.timestampSize === 0 ? comparator.withoutTimestamp : comparator);
+      const list = fragmentTombstones(
+        set,
+        set.timestampSize === 0 ? comparator.withoutTimestamp : comparator,
+      );
       for (let f = 0; f < list.count; f++) {
         const start = joined(list.startKey(f), maxTimestamp);
         const end = joined(list.endKey(f), maxTimestamp);

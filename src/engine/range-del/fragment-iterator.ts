@@ -84,7 +84,8 @@ export class FragmentIterator {
     const { list, timestamp } = this;
     let position = this.position + 1;
     const end = list.stackStarts[this.fragment + 1]!;
-    while (position < end && timestamp !== undefined && list.compareTimestampAt(position, timestamp) > 0) position++;
+    while (position < end && timestamp !== undefined && list.compareTimestampAt(position, timestamp) > 0)
+      position++;
     if (position >= end || list.seqnos[position]! < this.lower) return false;
     this.position = position;
     return true;

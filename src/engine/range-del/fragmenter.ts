@@ -211,7 +211,11 @@ class Sweep {
     if (endPlaces === undefined && nextEnd !== nextStart) return 0;
     let fragment = out.count;
     let stack = out.stackCount;
-    const last = Math.min(count, nextStart + outSeqnos.length - stack, nextStart + outStarts.length - fragment);
+    const last = Math.min(
+      count,
+      nextStart + outSeqnos.length - stack,
+      nextStart + outStarts.length - fragment,
+    );
     const shift = nextEnd - nextStart;
     let place = nextStart;
     for (; place < last; place++) {
@@ -341,7 +345,8 @@ class Sweep {
     const { startKeys } = this.borders;
     for (let i = at; i < this.activeCount && this.activeSeqnos[i] === seqno; i++) {
       const [other, own] = [startKeys[this.activePlaces[i]!]!, startKeys[place]!];
-      if (this.order.compareKeys(other + 1, own + 1) === 0 && this.sameTimestamp(other >> 1, own >> 1)) return true;
+      if (this.order.compareKeys(other + 1, own + 1) === 0 && this.sameTimestamp(other >> 1, own >> 1))
+        return true;
     }
     return false;
   }

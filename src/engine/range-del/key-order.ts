@@ -46,7 +46,10 @@ export class KeyOrder {
     this.sharedLength = shape.sharedLength;
     this.uniformLength = shape.uniformLength;
     this.width = shape.width;
-    this.exact = this.direction !== 0 && shape.uniformLength >= 0 && shape.uniformLength <= shape.sharedLength + shape.width;
+    this.exact =
+      this.direction !== 0 &&
+      shape.uniformLength >= 0 &&
+      shape.uniformLength <= shape.sharedLength + shape.width;
   }
 
   /** Order of two keys of the column. */
@@ -146,7 +149,8 @@ function haveOneShape(
   if (offsets[count] !== count * length) return false;
   for (let w = 0; w < sharedWords; w++) {
     const word = view.getUint32(4 * w);
-    for (let k = 0, pos = 4 * w; k < count; k++, pos += length) if (view.getUint32(pos) !== word) return false;
+    for (let k = 0, pos = 4 * w; k < count; k++, pos += length)
+      if (view.getUint32(pos) !== word) return false;
   }
   return true;
 }

@@ -3,8 +3,8 @@ import { type ComparableSeqno, MAX_SEQNO } from './comparable-seqno.ts';
 import { type Stripe, snapshotStripes } from './fragment-iterator.ts';
 import type { FragmentedTombstones } from './fragmented-tombstones.ts';
 import { fragmentTombstones } from './fragmenter.ts';
-import { type FileBounds, TombstoneSource } from './tombstone-source.ts';
 import { TombstoneSet } from './tombstone-set.ts';
+import { type FileBounds, TombstoneSource } from './tombstone-source.ts';
 
 /**
  * In which order keys are asked for. Each is right for any order, and fast for its own: `forward` and `backward`
@@ -45,7 +45,8 @@ class StripeTombstones {
     if (mode === 'forward' && sources.length > MAX_PLAIN_SOURCES) {
       this.window ??= new ForwardWindow(sources);
       const active = this.window.advance(key, start, end);
-      for (let i = 0; i < active.length; i++) if (this.deletes(active[i]!, key, start, end, seqno, mode)) return true;
+      for (let i = 0; i < active.length; i++)
+        if (this.deletes(active[i]!, key, start, end, seqno, mode)) return true;
       return false;
     }
     for (let i = 0; i < sources.length; i++) if (this.deletes(i, key, start, end, seqno, mode)) return true;
@@ -58,7 +59,8 @@ class StripeTombstones {
       const { list } = source;
       const prefix = list.order.prefixOf(start, 0, start.length);
       for (let f = list.firstEndingAfter(start, 0, start.length, prefix); f < list.count; f++) {
-        if (list.comparator.compare(list.startKey(f), 0, list.startKey(f).length, end, 0, end.length) > 0) return false;
+        if (list.comparator.compare(list.startKey(f), 0, list.startKey(f).length, end, 0, end.length) > 0)
+          return false;
         if (list.newestVisible(f, this.stripe.upper, this.timestamp) < this.stripe.lower) continue;
         if (overlapsTruncated(source, f, start, end)) return true;
       }
@@ -110,7 +112,10 @@ class ForwardWindow {
       this.active = [];
     }
     let changed = false;
-    while (this.next < this.byStart.length && this.compare(key, start, end, this.startOf(this.byStart[this.next]!)) >= 0) {
+    while (
+      this.next < this.byStart.length &&
+      this.compare(key, start, end, this.startOf(this.byStart[this.next]!)) >= 0
+    ) {
       this.active.push(this.byStart[this.next++]!);
       changed = true;
     }
@@ -139,7 +144,12 @@ class ForwardWindow {
   }
 }
 
-function overlapsTruncated(source: TombstoneSource, fragment: number, start: Uint8Array, end: Uint8Array): boolean {
+function overlapsTruncated(
+  source: TombstoneSource,
+  fragment: number,
+  start: Uint8Array,
+  end: Uint8Array,
+): boolean {
   const left = source.truncated(fragment);
   if (left === undefined) return false;
   const { compare } = source.list.comparator;

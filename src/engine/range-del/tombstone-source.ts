@@ -40,7 +40,8 @@ export class TombstoneSource {
     this.lowerSeqno = comparableTrailerSeqno(smallest, smallest.length);
     this.upperKey = largest.slice(0, largest.length - TRAILER_SIZE - timestampSize);
     const seqno = comparableTrailerSeqno(largest, largest.length);
-    const isSentinel = seqno === MAX_SEQNO && trailerType(largest, largest.length) === ValueType.rangeDeletion;
+    const isSentinel =
+      seqno === MAX_SEQNO && trailerType(largest, largest.length) === ValueType.rangeDeletion;
     this.upperSeqno = isSentinel ? nextSeqno(MAX_SEQNO) : Math.max(1, seqno);
   }
 
