@@ -20,7 +20,7 @@ export default class Write extends SstkitCommand {
   static override flags = {
     ...commonFlags,
     ...tableFlags,
-    out: string({ char: 'o', description: 'the table file', helpValue: 'FILE', required: true }),
+    out: string({ char: 'o', description: 'the table file (needed)', helpValue: 'FILE' }),
     force: switchFlag('replace an existing --out file [default: off]'),
     in: string({
       char: 'i',
@@ -64,6 +64,10 @@ export default class Write extends SstkitCommand {
 
   override async run(): Promise<ExitStatus> {
     const { flags } = await this.parse(Write);
+    if (flags.out === undefined) {
+      throw new InvalidArgumentError('out', '', 'the table needs a name: give one with --out FILE');
+    }
+    const { out } = flags;
     const { openNodeEnvironment } = await import('../node/environment.ts');
     const { NodeEncoderRegistry } = await import('../node/encoders.ts');
     const { openProgress } = await import('../node/progress.ts');
@@ -90,7 +94,7 @@ export default class Write extends SstkitCommand {
             format: flags['input-format'] as 'ndjson' | 'csv' | undefined,
             parseBytes: bytesParser(flags.bytes),
           },
-          out: flags.out,
+          out,
           force: flags.force,
           table: tableOptionsOf({ ...flags, comparator }),
           sort: flags.sort,
