@@ -89,7 +89,7 @@ function lateAgainstEarly({ say }) {
         us(results[name]),
         (results[name] / eager.results[name]).toFixed(3),
       ]);
-    rows.push(['sets built', eager.seqnoSetsBuilt, seqnoSetsBuilt, '']);
+    rows.push(['sets built', String(eager.seqnoSetsBuilt), String(seqnoSetsBuilt), '']);
     say(`${markdownTable([label, 'set built early', 'set built late', 'late/early'], rows)}\n`);
   }
 }

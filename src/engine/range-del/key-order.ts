@@ -71,7 +71,12 @@ export class KeyOrder {
       const difference = i < length ? key[start + i]! - bytes[i]! : -1;
       if (difference !== 0) return difference * this.direction * Number.POSITIVE_INFINITY;
     }
-    return this.direction * integerAt(key, start + shared, end, this.width);
+    const from = start + shared;
+    if (this.width === 4 && end - from >= 4) {
+      const value = (key[from]! << 24) | (key[from + 1]! << 16) | (key[from + 2]! << 8) | key[from + 3]!;
+      return this.direction * (value >>> 0);
+    }
+    return this.direction * integerAt(key, from, end, this.width);
   }
 
   /** Order of key k of the column against one from outside, whose `prefixOf` is `prefix`. */
