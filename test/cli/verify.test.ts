@@ -73,15 +73,15 @@ describe('one damaged file', () => {
       expect(status).toBe(1);
       const lines = stdout.toString().trimEnd().split('\n');
       expect(lines[0]).toContain(`${damaged}: damaged`);
-      expect(lines[1]).toMatch(/data block 5 at 1867 .*bit flip.*after user:0061 to before user:0079 \(18\)/);
+      expect(lines[1]).toMatch(/data block 5 at 1867 .*bit flip.*between user:0061 and user:0079 \(18\)/);
       expect(lines.at(-1)).toMatch(/^1 file: 0 ok, 1 damaged, 0 unreadable, 0 unsupported, \d+ bytes$/);
-      expect(stderr).toMatch(/damaged\.sst: data block 5 at 1867 .*after user:0061/);
+      expect(stderr).toMatch(/damaged\.sst: data block 5 at 1867 .*between user:0061/);
     }
   });
 
   it('keys in another form', async () => {
     const { stdout } = await runCli(['verify', damaged, '--bytes', 'hex']);
-    expect(stdout.toString()).toContain('after 757365723a30303631');
+    expect(stdout.toString()).toContain('between 757365723a30303631 and ');
   });
 
   it('as one line of JSON a file', async () => {
