@@ -4,7 +4,8 @@
  * of 4 KiB and 32 KiB, one table a compression.
  * Warm-up: 0.3 s of passes over all blocks; then the median of five rounds of 0.2 s or one pass, in this process.
  * Unit: MB (1e6 bytes) of uncompressed blocks a second, and microseconds a block. `one by one` decodes each block by
- * itself; `in batches` is what scan and verify do (zstd: 64 frames a call on the thread pool, one call at a time).
+ * itself; `in batches` takes the way of scan and verify, 64 blocks at once (zstd: one call on the thread pool at a
+ * time, where scan and verify have several under way).
  */
 
 import { timeCalls } from './measure.mjs';

@@ -16,7 +16,8 @@ export function describeMachine(dataFolder) {
     `${new Date().toISOString().slice(0, 10)}, sstkit ${version}, commit ${commit()}`,
     `${cpus[0]?.model.trim() ?? 'unknown CPU'}, ${cpus.length} cores, ${gibibytes(os.totalmem())} GiB memory`,
     `${os.type()} ${os.release()} ${os.arch()}, Node ${process.version}`,
-    `sst_dump ${rocksdbVersion() ?? 'not installed'}; data in ${dataFolder.startsWith('/dev/shm') ? 'a RAM disk' : dataFolder}`,
+    `sst_dump ${rocksdbVersion() ?? 'not installed'}`,
+    `data in ${dataFolder.startsWith('/dev/shm') ? 'a RAM disk' : dataFolder}`,
   ];
 }
 
