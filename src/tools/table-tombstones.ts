@@ -29,8 +29,7 @@ export function fragmentTable(
   }
   const { storedTimestampSize } = table.shape;
   const set = tombstoneSetOf(tombstones, { storedTimestampSize, globalSeqno: undefined });
-  // Keys without their timestamps are cut in the order that knows none.
-  return fragmentTombstones(set, set.timestampSize === 0 ? comparator.withoutTimestamp : comparator);
+  return fragmentTombstones(set, comparator);
 }
 
 /** The fragments as tombstones, one for each sequence number, newest first. */

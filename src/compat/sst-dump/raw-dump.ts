@@ -269,10 +269,7 @@ class RawDump {
     } else {
       const maxTimestamp = new Uint8Array(table.timestampSize).fill(0xff);
       const set = tombstoneSetOf(tombstones, table);
-      const list = fragmentTombstones(
-        set,
-        set.timestampSize === 0 ? comparator.withoutTimestamp : comparator,
-      );
+      const list = fragmentTombstones(set, comparator);
       for (let f = 0; f < list.count; f++) {
         const start = joined(list.startKey(f), maxTimestamp);
         const end = joined(list.endKey(f), maxTimestamp);
