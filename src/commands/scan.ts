@@ -125,6 +125,7 @@ export default class Scan extends SstkitCommand {
             withValues: flags.value,
             count: flags.count || flags.digest,
             digest: flags.digest ? environment.hashes : undefined,
+            textKernel: environment.textKernel,
           });
           return writer;
         },

@@ -2,7 +2,8 @@ import { seqnoText, TRAILER_SIZE, trailerSeqno, trailerType } from './internal-k
 
 /**
  * What an iterator over the entries of a table shows: the internal key is `key[0, keyLength)`, the value
- * `data[valueStart, valueEnd)`. Valid until its next move. BlockIterator and PlainTableIterator are such.
+ * `data[valueStart, valueEnd)`. Valid until its next move. As long as `data` is the same array object it holds the
+ * same bytes; the key's array is written again and again. BlockIterator and PlainTableIterator are such.
  */
 export interface EntrySource {
   readonly data: Uint8Array;

@@ -1,5 +1,6 @@
 import type { KeyHash } from '../hash/key-hash.ts';
 import { type FindBlockEndOptions, resolveFindOptions, TRAILER_LENGTH } from './find-block-end.ts';
+import { TextKernel } from './text-kernel.ts';
 
 /** What assembly/index.ts exports. Results are int32; the caller makes them unsigned. */
 export interface KernelExports {
@@ -20,6 +21,18 @@ export interface KernelExports {
   xxph3Blocks(count: number): void;
   xxh3End(rest: number, total: number): number;
   xxph3End(rest: number, total: number): number;
+  readonly SOURCE: { readonly value: number };
+  readonly SOURCE_BYTES: { readonly value: number };
+  readonly TEXT: { readonly value: number };
+  readonly TEXT_BYTES: { readonly value: number };
+  readonly KEY: { readonly value: number };
+  readonly KEY_BYTES: { readonly value: number };
+  readonly UNPACKED: { readonly value: number };
+  readonly UNPACKED_BYTES: { readonly value: number };
+  hex(start: number, end: number, pos: number): number;
+  hexUpper(start: number, end: number, pos: number): number;
+  escape(start: number, end: number, pos: number): number;
+  unsnap(start: number, inputLength: number, length: number): number;
   findBegin(): void;
   findStep(type: number, modifier: number, base: number, from: number, to: number, test: number): number;
 }
@@ -41,6 +54,8 @@ const LOOP_COPY_MAX = 64;
  * Ranges are half-open and must lie in `bytes`; otherwise RangeError.
  */
 export class Kernels implements KeyHash {
+  /** Bytes as text, in a part of the memory of its own. */
+  readonly text: TextKernel;
   private readonly exports: KernelExports;
   private readonly input: Uint8Array;
   private readonly inputWords: Int32Array;
@@ -48,6 +63,7 @@ export class Kernels implements KeyHash {
   private readonly hashes: Uint32Array;
   private readonly allowed: Uint8Array;
   private readonly highWord: Uint32Array;
+  private readonly unpacked: Uint8Array;
 
   constructor(exports: KernelExports) {
     const { buffer } = exports.memory;
@@ -58,6 +74,8 @@ export class Kernels implements KeyHash {
     this.hashes = new Uint32Array(buffer, exports.HASHES.value, 2 * exports.BATCH_KEYS.value);
     this.allowed = new Uint8Array(buffer, exports.ALLOWED.value, 256);
     this.highWord = new Uint32Array(buffer, exports.HIGH.value, 1);
+    this.unpacked = new Uint8Array(buffer, exports.UNPACKED.value, exports.UNPACKED_BYTES.value);
+    this.text = new TextKernel(exports);
   }
 
   /** CRC-32C, not masked, as uint32. `crc` is that of what came before: 0 at the start. */
@@ -145,6 +163,30 @@ export class Kernels implements KeyHash {
       from = to;
     }
     return -1;
+  }
+
+  /** The longest block, compressed or not, that `uncompressSnappy` takes. */
+  get snappyMaxBytes(): number {
+    return Math.min(this.input.length, this.unpacked.length);
+  }
+
+  /**
+   * Uncompresses raw Snappy `input[start, end)`, whose first `elements` bytes are its length prefix, into
+   * `output[at, at + length)`. False when the bytes do not decode to that length.
+   */
+  uncompressSnappy(
+    input: Uint8Array,
+    start: number,
+    elements: number,
+    end: number,
+    output: Uint8Array,
+    at: number,
+    length: number,
+  ): boolean {
+    this.copyIn(input, start, end);
+    if (this.exports.unsnap(elements, end - start, length) === 0) return false;
+    output.set(this.unpacked.subarray(0, length), at);
+    return true;
   }
 
   /** Copies `bytes[start, end)` to the start of the input: at most its length. */

@@ -1,7 +1,7 @@
 import { inflateRawSync, inflateSync } from 'node:zlib';
 import type { DecodeZstdFrames } from '../codec/batch.ts';
 import { type CodecName, CodecPending, type CodecRegistry, type Decoder } from '../codec/registry.ts';
-import { SnappyDecoder } from '../codec/snappy.ts';
+import { SnappyDecoder, type SnappyKernel } from '../codec/snappy.ts';
 import { parseZstdFrame } from '../codec/zstd-frame.ts';
 import { UnsupportedError } from '../errors.ts';
 
@@ -11,6 +11,8 @@ export interface NodeCodecOptions {
    * block against 16 us), else the WebAssembly package.
    */
   zstd?: 'auto' | 'wasm';
+  /** Decodes many small Snappy blocks; without it a loop in TypeScript does. */
+  snappyKernel?: SnappyKernel | undefined;
 }
 
 /**
@@ -49,7 +51,7 @@ export class NodeCodecRegistry implements CodecRegistry {
   private open(name: CodecName): Promise<Decoder> {
     switch (name) {
       case 'snappy':
-        return openSnappy();
+        return openSnappy(this.options.snappyKernel);
       case 'deflate_raw':
         return Promise.resolve(inflater(inflateRawSync));
       case 'zlib_stream':
@@ -80,10 +82,10 @@ export function createZstdFramesDecoder(): DecodeZstdFrames {
 /** Its WebAssembly memory only grows; after a block this large it is given back. */
 const SNAPPY_KEPT_BYTES = 64 * 1024 * 1024;
 
-async function openSnappy(): Promise<Decoder> {
+async function openSnappy(kernel: SnappyKernel | undefined): Promise<Decoder> {
   const { snappyUncompressor } = await import('hysnappy');
   let uncompress = snappyUncompressor();
-  const many = new SnappyDecoder();
+  const many = new SnappyDecoder(kernel);
   return {
     implementation: 'hysnappy',
     decodeInto: (input, start, end, output, at, length) => many.decode(input, start, end, output, at, length),

@@ -7,13 +7,16 @@ import type { Clock, Environment, RandomSource } from '../engine/environment.ts'
 import { UnsupportedError } from '../errors.ts';
 import { kernelHashFunctions, twinHashFunctions } from '../hash/hash-functions.ts';
 import { type KeyHash, twinKeyHash } from '../hash/key-hash.ts';
+import type { Kernels } from '../kernels/kernels.ts';
 import { openKernels } from '../kernels/open-kernels.ts';
+import type { TextKernel } from '../kernels/text-kernel.ts';
 import { createZstdFramesDecoder, type NodeCodecOptions, NodeCodecRegistry } from './codecs.ts';
 import { nodeFileSystem } from './file-system.ts';
 
-/** With the hash of keys, which only filters need. */
+/** With the hash of keys, which only filters need, and what prints bytes fast, where there is WebAssembly. */
 export interface NodeEnvironment extends Environment {
   readonly keyHash: KeyHash;
+  readonly textKernel: TextKernel | undefined;
 }
 
 /** Parts that stand in for those of this machine: a simulated directory, a clock that stands still. */
@@ -27,22 +30,28 @@ export async function openNodeEnvironment(options: NodeEnvironmentOptions = {}):
     files: options.files ?? nodeFileSystem,
     hashes: options.hashes ?? opened!.hashes,
     keyHash: options.keyHash ?? opened!.keyHash,
-    codecs: options.codecs ?? new NodeCodecRegistry(options),
+    codecs: options.codecs ?? new NodeCodecRegistry({ snappyKernel: opened?.kernels, ...options }),
+    textKernel: opened?.kernels?.text,
     decodeZstdFrames: options.decodeZstdFrames ?? createZstdFramesDecoder(),
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
   };
 }
 
-async function openHashes(): Promise<Pick<NodeEnvironment, 'hashes' | 'keyHash'>> {
+interface Hashes extends Pick<NodeEnvironment, 'hashes' | 'keyHash'> {
+  /** Undefined where there is no WebAssembly, or none with SIMD. */
+  kernels: Kernels | undefined;
+}
+
+async function openHashes(): Promise<Hashes> {
   try {
     const loadXxhash = import('xxhash-wasm').then((module) => module.default());
     const [kernels, xxh] = await Promise.all([openKernels(), loadXxhash]);
-    return { hashes: kernelHashFunctions(kernels, xxh), keyHash: kernels };
+    return { hashes: kernelHashFunctions(kernels, xxh), keyHash: kernels, kernels };
   } catch (error) {
-    // No WebAssembly, or none with SIMD: slower, and everything still works.
+    // Slower, and everything still works.
     if (!(error instanceof UnsupportedError)) throw error;
-    return { hashes: twinHashFunctions(), keyHash: twinKeyHash() };
+    return { hashes: twinHashFunctions(), keyHash: twinKeyHash(), kernels: undefined };
   }
 }
 

@@ -1,11 +1,13 @@
 import type { BlobIndex, WideColumn } from '../format/entry-value.ts';
 import type { HashFunctions } from '../hash/registry.ts';
+import type { TextKernel } from '../kernels/text-kernel.ts';
 import type { Row } from '../tools/row.ts';
 import type { ScanPlan } from '../tools/scan-inputs.ts';
 import { writeJsonDocument, writeJsonString } from './json.ts';
 import { type BytesMode, bytesWriter, formatKey, writeEscapedColumnName } from './key-format.ts';
-import { putAscii, putBytes, putDecimal, putEscaped, putHex } from './put.ts';
+import { putAscii, putBytes, putDecimal, putHex } from './put.ts';
 import { type ByteSink, MemorySink } from './sink.ts';
+import { TextPutter } from './text-putter.ts';
 
 /** Where the rows of a scan go. `finish` is called once, after the last. */
 export interface RowWriter {
@@ -30,6 +32,8 @@ export interface RowWriterOptions {
   /** Counts in place of rows, with a digest where hashes are given. */
   readonly count: boolean;
   readonly digest: HashFunctions | undefined;
+  /** Prints values faster, where there is one. */
+  readonly textKernel?: TextKernel | undefined;
 }
 
 /** The writer for rows of the planned files. */
@@ -44,13 +48,14 @@ export function openRowWriter(sink: ByteSink, plan: ScanPlan, options: RowWriter
     withFile: several || !isText,
     columnFamilyOf: new Set(plan.families.values()).size > 1 ? familyOf : undefined,
   };
+  const { textKernel } = options;
   switch (options.format) {
     case 'text':
-      return new TextRows(sink, format);
+      return new TextRows(sink, format, textKernel);
     case 'json':
-      return new JsonRows(sink, format);
+      return new JsonRows(sink, format, textKernel);
     case 'ndjson':
-      return new NdjsonRows(sink, format);
+      return new NdjsonRows(sink, format, textKernel);
     case 'csv':
       return new CsvRows(sink, format);
   }
@@ -70,11 +75,15 @@ const ASCII = new TextEncoder();
 class TextRows implements RowWriter {
   private file = '';
   private filePrefix: Uint8Array = new Uint8Array(0);
+  private readonly putter: TextPutter;
 
   constructor(
     private readonly sink: ByteSink,
     private readonly format: RowFormat,
-  ) {}
+    textKernel: TextKernel | undefined,
+  ) {
+    this.putter = new TextPutter(sink, textKernel);
+  }
 
   row(row: Row): void {
     const { sink, format } = this;
@@ -89,8 +98,8 @@ class TextRows implements RowWriter {
     const isHex = format.bytes === 'hex';
     pos = putBytes(buffer, pos, this.filePrefix);
     pos = isHex
-      ? putHex(sink.view, pos, row.key, 0, row.keyEnd)
-      : putEscaped(buffer, pos, row.key, 0, row.keyEnd);
+      ? this.putter.keyHex(pos, row.key, 0, row.keyEnd)
+      : this.putter.keyEscaped(pos, row.key, 0, row.keyEnd);
     buffer[pos++] = TAB;
     pos = row.seqnoText === null ? putDecimal(buffer, pos, row.seqno) : putAscii(buffer, pos, row.seqnoText);
     buffer[pos++] = TAB;
@@ -99,8 +108,8 @@ class TextRows implements RowWriter {
       buffer[pos++] = TAB;
       const end = row.isRangeDelete ? row.endKeyEnd : row.valueEnd;
       pos = isHex
-        ? putHex(sink.view, pos, row.data, row.valueStart, end)
-        : putEscaped(buffer, pos, row.data, row.valueStart, end);
+        ? this.putter.hex(pos, row.data, row.valueStart, end)
+        : this.putter.escaped(pos, row.data, row.valueStart, end);
     }
     if (row.timestampEnd > row.keyEnd) {
       pos = putAscii(buffer, pos, '\ttimestamp=');
@@ -194,13 +203,17 @@ const JSON_FRAME_BYTES = 256;
 class NdjsonRows implements RowWriter {
   private file: string | undefined;
   private head: Uint8Array = ASCII.encode('{');
+  private readonly putter: TextPutter;
 
   constructor(
     private readonly sink: ByteSink,
     private readonly format: RowFormat,
+    textKernel: TextKernel | undefined,
     /** False for digests, which speak of contents alone: without the stored sequence number and marks. */
     private readonly withMarks = true,
-  ) {}
+  ) {
+    this.putter = new TextPutter(sink, textKernel);
+  }
 
   row(row: Row): void {
     this.object(row);
@@ -224,7 +237,7 @@ class NdjsonRows implements RowWriter {
     const buffer = sink.buffer;
     pos = putBytes(buffer, pos, this.head);
     pos = putBytes(buffer, pos, row.isRangeDelete ? START_HEAD : KEY_HEAD);
-    pos = putHex(sink.view, pos, row.key, 0, row.keyEnd);
+    pos = this.putter.keyHex(pos, row.key, 0, row.keyEnd);
     if (row.isRangeDelete) {
       pos = putBytes(buffer, pos, END_HEAD);
       pos = putHex(sink.view, pos, row.data, row.valueStart, row.endKeyEnd);
@@ -239,7 +252,7 @@ class NdjsonRows implements RowWriter {
     pos = putAscii(buffer, pos, row.type);
     if (format.withValues && !row.isRangeDelete) {
       pos = putBytes(buffer, pos, VALUE_HEAD);
-      pos = putHex(sink.view, pos, row.data, row.valueStart, row.valueEnd);
+      pos = this.putter.hex(pos, row.data, row.valueStart, row.valueEnd);
     }
     pos = putAscii(buffer, pos, this.tail(row));
     sink.length = pos;
@@ -312,8 +325,9 @@ class JsonRows implements RowWriter {
   constructor(
     private readonly sink: ByteSink,
     format: RowFormat,
+    textKernel: TextKernel | undefined,
   ) {
-    this.rows = new NdjsonRows(sink, format);
+    this.rows = new NdjsonRows(sink, format, textKernel);
   }
 
   row(row: Row): void {
@@ -395,6 +409,7 @@ class CountRows implements RowWriter {
   private readonly rows = new NdjsonRows(
     this.line,
     { bytes: 'hex', withValues: true, withFile: false },
+    undefined,
     false,
   );
 

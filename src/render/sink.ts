@@ -60,9 +60,15 @@ export abstract class ByteSink {
     if (this.buffer.length < maxBytes) this.useBuffer(new Uint8Array(maxBytes));
   }
 
+  /** Lays the output into a buffer of the caller's for as long as it is large enough. */
+  lend(buffer: Uint8Array): void {
+    this.flush();
+    if (this.length === 0) this.useBuffer(buffer);
+  }
+
   protected useBuffer(buffer: Uint8Array): void {
     this.buffer = buffer;
-    this.view = new DataView(buffer.buffer);
+    this.view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
   }
 
   writeByte(byte: number): void {

@@ -5,12 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memorySource } from '../../src/bytes/source.ts';
 import { sixDecimals } from '../../src/compat/sst-dump/properties-text.ts';
 import { runSstDump } from '../../src/compat/sst-dump/run.ts';
-import type { Environment } from '../../src/engine/environment.ts';
 import { withPending } from '../../src/errors.ts';
 import { BlockIterator } from '../../src/format/block/block-iterator.ts';
 import { listDataBlocks } from '../../src/format/index/data-blocks.ts';
 import { openTable, type TableReader } from '../../src/format/table-reader.ts';
-import { openNodeEnvironment } from '../../src/node/environment.ts';
+import { type NodeEnvironment, openNodeEnvironment } from '../../src/node/environment.ts';
 import { MemorySink } from '../../src/render/sink.ts';
 import { runCli } from '../support/cli.ts';
 import { fixture, fixtures, sharedFixtures } from '../support/fixtures.ts';
@@ -23,7 +22,7 @@ interface Outcome {
   stderr: string;
 }
 
-let environment: Environment;
+let environment: NodeEnvironment;
 let folder: string;
 
 beforeAll(async () => {

@@ -1,7 +1,8 @@
 import { toHex } from '../../bytes/text.ts';
-import type { Environment, FileSource } from '../../engine/environment.ts';
+import type { FileSource } from '../../engine/environment.ts';
 import { InvalidArgumentError, IoError, SstError, UnsupportedError } from '../../errors.ts';
 import { ExitStatus, worstStatus } from '../../exit-status.ts';
+import type { NodeEnvironment } from '../../node/environment.ts';
 import { openOutputFile } from '../../node/output-file.ts';
 import { type ByteSink, FdSink } from '../../render/sink.ts';
 import { isWholeRange, KeyFilter, type KeyRange } from '../../tools/key-range.ts';
@@ -26,7 +27,7 @@ export interface SstDumpHost {
   /** One line on stderr. */
   complain(text: string): void;
   /** Opened when the first file is. */
-  openEnvironment(): Promise<Environment>;
+  openEnvironment(): Promise<NodeEnvironment>;
   /** Says what Ctrl-C has to undo; the returned function takes it back. */
   onInterrupt(cleanup: () => void): () => void;
   /** Of this program. */
@@ -110,7 +111,7 @@ class SstDump {
   constructor(
     private readonly options: SstDumpArguments,
     private readonly host: SstDumpHost,
-    private readonly environment: Environment,
+    private readonly environment: NodeEnvironment,
   ) {
     this.stdout = host.stdout;
     const { from, to, prefix } = options;
@@ -227,6 +228,7 @@ class SstDump {
       shape,
       filter,
       limit: options.readLimit - this.entriesRead,
+      textKernel: this.environment.textKernel,
       complain: (text) => file.complainOfEntry(text),
     });
     const tombstones = await file.countRangeTombstones();

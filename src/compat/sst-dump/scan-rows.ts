@@ -12,9 +12,11 @@ import {
 import { seqnoText, TRAILER_SIZE, trailerSeqno, trailerType } from '../../format/internal-key.ts';
 import type { EntryShape, EntrySource } from '../../format/table-entry.ts';
 import { isPointType, ValueType } from '../../format/value-type.ts';
+import type { TextKernel } from '../../kernels/text-kernel.ts';
 import { writeHexUpper } from '../../render/key-format.ts';
-import { putAscii, putBytes, putDecimal, putHexUpper } from '../../render/put.ts';
+import { putAscii, putBytes, putDecimal } from '../../render/put.ts';
 import { type ByteSink, MemorySink } from '../../render/sink.ts';
+import { TextPutter } from '../../render/text-putter.ts';
 import type { KeyFilter } from '../../tools/key-range.ts';
 import type { Compat } from './arguments.ts';
 
@@ -36,6 +38,7 @@ export interface ScanRowsOptions {
   readonly limit: number;
   /** A line about an entry that is not shown as it should be. */
   readonly complain: (text: string) => void;
+  readonly textKernel: TextKernel | undefined;
 }
 
 /** How an entry of a value type is shown. */
@@ -66,11 +69,13 @@ export class ScanRows {
   private readonly typeTexts: Uint8Array[] = [];
   private readonly globalSeqno: Uint8Array | undefined;
   private readonly hasTimestamps: boolean;
+  private readonly putter: TextPutter;
 
   constructor(
     private readonly sink: ByteSink,
     private readonly options: ScanRowsOptions,
   ) {
+    this.putter = new TextPutter(sink, options.textKernel);
     const modern = options.compat === '11';
     for (let type = 0; type < 256; type++) {
       this.typeTexts.push(ENCODER.encode(`, type:${type} => `));
@@ -124,7 +129,7 @@ export class ScanRows {
     const { buffer, view } = sink;
     const hex = this.options.hex;
     buffer[pos++] = QUOTE;
-    pos = hex ? putHexUpper(view, pos, key, 0, keyEnd) : copyInto(buffer, pos, key, 0, keyEnd);
+    pos = hex ? this.putter.keyHexUpper(pos, key, 0, keyEnd) : copyInto(buffer, pos, key, 0, keyEnd);
     // "' seq:"
     view.setInt32(pos, 0x65732027, true);
     view.setInt16(pos + 4, 0x3a71, true);
@@ -141,7 +146,7 @@ export class ScanRows {
     const typeText = this.typeTexts[type]!;
     pos = putBytes(buffer, pos, typeText);
     pos = hex
-      ? putHexUpper(view, pos, data, valueStart, valueEnd)
+      ? this.putter.hexUpper(pos, data, valueStart, valueEnd)
       : copyInto(buffer, pos, data, valueStart, valueEnd);
     buffer[pos++] = LINE_FEED;
     sink.length = pos;

@@ -188,7 +188,8 @@ export class PlainTableIterator {
     const position = start - this.windowOffset;
     if (position >= 0 && position + wanted <= this.windowLength) return position;
     const windowLength = Math.min(Math.max(wanted, WINDOW_BYTES), this.rowsEnd - start);
-    if (windowLength > this.data.length) this.data = new Uint8Array(windowLength);
+    // Another array object for other bytes, as EntrySource promises; the memory may be the same.
+    this.data = windowLength > this.data.length ? new Uint8Array(windowLength) : this.data.subarray();
     this.windowLength = 0;
     this.source.readInto(start, this.data.subarray(0, windowLength));
     this.windowOffset = start;

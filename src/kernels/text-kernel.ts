@@ -1,0 +1,90 @@
+import type { KernelExports } from './kernels.ts';
+
+/**
+ * Prints bytes of a block into a buffer, 16 at a time; both lie in the module's memory. The loops of
+ * src/render/put.ts give the same text.
+ *
+ *   if (sink.buffer === kernel.buffer && kernel.place(block)) pos = kernel.hex(start, end, pos);
+ */
+export class TextKernel {
+  /** For a sink: positions in it are those that the functions take and return. */
+  readonly buffer: Uint8Array;
+  /** The longest key that the functions for keys take. */
+  readonly keyBytesMax: number;
+  private readonly source: Uint8Array;
+  private readonly keyWords: Int32Array;
+  /** Where a key lies, as a position in the source. */
+  private readonly keyStart: number;
+  private placed: Uint8Array | undefined;
+  private readonly exports: KernelExports;
+
+  constructor(exports: KernelExports) {
+    const { buffer } = exports.memory;
+    this.exports = exports;
+    this.buffer = new Uint8Array(buffer, exports.TEXT.value, exports.TEXT_BYTES.value);
+    this.source = new Uint8Array(buffer, exports.SOURCE.value, exports.SOURCE_BYTES.value);
+    this.keyWords = new Int32Array(buffer, exports.KEY.value, exports.KEY_BYTES.value / 4);
+    this.keyStart = exports.KEY.value - exports.SOURCE.value;
+    this.keyBytesMax = exports.KEY_BYTES.value;
+  }
+
+  /**
+   * Makes `block` what the functions below speak of, by a copy. The same array again costs nothing: it must not have
+   * changed. False when it is too long.
+   */
+  place(block: Uint8Array): boolean {
+    if (block === this.placed) return true;
+    if (block.length > this.source.length) return false;
+    this.source.set(block);
+    this.placed = block;
+    return true;
+  }
+
+  /** Two lower-case digits for each byte of [start, end). */
+  hex(start: number, end: number, pos: number): number {
+    return this.exports.hex(start, end, pos);
+  }
+
+  /** The same in upper case. */
+  hexUpper(start: number, end: number, pos: number): number {
+    return this.exports.hexUpper(start, end, pos);
+  }
+
+  /** Printable ASCII as it is, a backslash twice, `\xNN` for the rest: at most four bytes a byte. */
+  escape(start: number, end: number, pos: number): number {
+    return this.exports.escape(start, end, pos);
+  }
+
+  /** As `hex`, of bytes that are copied in first. */
+  keyHex(key: Uint8Array, start: number, end: number, pos: number): number {
+    this.takeKey(key, start, end);
+    return this.exports.hex(this.keyStart, this.keyStart + end - start, pos);
+  }
+
+  /** As `hexUpper`, of bytes that are copied in first. */
+  keyHexUpper(key: Uint8Array, start: number, end: number, pos: number): number {
+    this.takeKey(key, start, end);
+    return this.exports.hexUpper(this.keyStart, this.keyStart + end - start, pos);
+  }
+
+  /** As `escape`, of bytes that are copied in first. */
+  keyEscape(key: Uint8Array, start: number, end: number, pos: number): number {
+    this.takeKey(key, start, end);
+    return this.exports.escape(this.keyStart, this.keyStart + end - start, pos);
+  }
+
+  /** By words in a loop: for some tens of bytes `set` costs more. */
+  private takeKey(key: Uint8Array, start: number, end: number): void {
+    const words = this.keyWords;
+    let i = 0;
+    let p = start;
+    for (; p + 4 <= end; p += 4) {
+      words[i++] = key[p]! | (key[p + 1]! << 8) | (key[p + 2]! << 16) | (key[p + 3]! << 24);
+    }
+    if (p === end) return;
+    let word = key[p]!;
+    if (p + 1 < end) word |= key[p + 1]! << 8;
+    if (p + 2 < end) word |= key[p + 2]! << 16;
+    words[i] = word;
+  }
+}
