@@ -15,7 +15,7 @@ process.chdir(root);
 const fast = process.argv.includes('--fast');
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 
-/** Bundled into dist/cli.js: reading their many small files took longer than running them. */
+/** Bundled: reading their many small files took longer than running them. */
 const BUNDLED = ['@oclif/core', 'chalk'];
 
 const external = [
@@ -42,26 +42,33 @@ await writeCommandManifest();
 if (!fast) writeDeclarations();
 rememberSources(root, hash);
 
-/** dist/cli.js: one file, which is parsed at each start. White space goes, names stay for stack traces. */
+/**
+ * dist/cli.js: one file, which is parsed at each start; dist/sst_dump.js: the drop-in by itself, without oclif. A run
+ * loads one of them. White space goes, names stay for stack traces.
+ */
 async function bundleCommandLine() {
-  const result = await build({
-    entryPoints: ['src/cli.ts'],
-    outfile: 'dist/cli.js',
-    bundle: true,
-    write: false,
-    metafile: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    external: [...external, 'typescript', 'ts-node', 'tsx'],
-    banner: { js: REQUIRE_BANNER },
-    minifyWhitespace: true,
-    minifySyntax: true,
-    legalComments: 'none',
-    logLevel: 'warning',
-  });
-  for (const file of result.outputFiles) writeAtomically(file.path, file.contents);
-  writeLicences(Object.keys(result.metafile.inputs));
+  const inputs = [];
+  for (const name of ['cli', 'sst_dump']) {
+    const result = await build({
+      entryPoints: [`src/${name}.ts`],
+      outfile: `dist/${name}.js`,
+      bundle: true,
+      write: false,
+      metafile: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+      external: [...external, 'typescript', 'ts-node', 'tsx'],
+      banner: { js: REQUIRE_BANNER },
+      minifyWhitespace: true,
+      minifySyntax: true,
+      legalComments: 'none',
+      logLevel: 'warning',
+    });
+    for (const file of result.outputFiles) writeAtomically(file.path, file.contents);
+    inputs.push(...Object.keys(result.metafile.inputs));
+  }
+  writeLicences(inputs);
 }
 
 /**
@@ -93,7 +100,7 @@ function writeAtomically(file, contents) {
   renameSync(temporary, file);
 }
 
-/** Names and licence texts of the packages that have gone into dist/cli.js. */
+/** Names and licence texts of the packages that have gone into the command line. */
 function writeLicences(inputs) {
   const folders = new Set();
   for (const input of inputs) {
@@ -106,7 +113,7 @@ function writeLicences(inputs) {
     const texts = files.map((file) => readFileSync(path.join(folder, file), 'utf8').trim());
     return [`${name} ${version} (${license ?? 'licence in its package'})`, ...texts].join('\n\n');
   });
-  const head = 'dist/cli.js contains code of the following packages.';
+  const head = 'dist/cli.js and dist/sst_dump.js contain code of the following packages.';
   writeAtomically('dist/THIRD_PARTY_LICENSES.txt', `${[head, ...parts].join(`\n\n${'-'.repeat(80)}\n\n`)}\n`);
 }
 

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 const REMEMBERED = 'dist/.source-hash';
-const PRODUCTS = ['dist/cli.js', 'oclif.manifest.json'];
+const PRODUCTS = ['dist/cli.js', 'dist/sst_dump.js', 'oclif.manifest.json'];
 
 export function isBuilt(root) {
   if (PRODUCTS.some((file) => !existsSync(path.join(root, file)))) return false;

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Config } from '@oclif/core/config';
 import { nearest, seemsToAskForJson } from './argv.ts';
-import { DropInCommand, reportError, type SstkitCommand } from './base-command.ts';
+import { DropInCommand, type SstkitCommand } from './base-command.ts';
 import BenchRangeDel from './commands/bench-range-del.ts';
 import Compact from './commands/compact.ts';
 import Dump from './commands/dump.ts';
@@ -18,6 +18,7 @@ import Version from './commands/version.ts';
 import Write from './commands/write.ts';
 import { InvalidArgumentError } from './errors.ts';
 import { ExitStatus } from './exit-status.ts';
+import { reportError } from './report-error.ts';
 
 /** A command that can be made: the statics of the base class, without its being abstract. */
 type CommandClass = Pick<typeof SstkitCommand, keyof typeof SstkitCommand> &

@@ -32,16 +32,19 @@ const RULES: Readonly<Record<string, Rule>> = {
   tools: { values: ['node', ...BELOW_TOOLS] },
   // What render draws is handed in.
   render: { values: ['errors'], types: ['tools', 'node', ...BELOW_TOOLS] },
-  compat: { values: ['tools', 'render', 'node', 'exit-status', ...BELOW_TOOLS] },
+  compat: { values: ['tools', 'render', 'node', 'exit-status', ...BELOW_TOOLS], types: ['process-host'] },
   commands: { values: ['compat', 'tools', 'render', 'node', ...SHELL, ...BELOW_TOOLS] },
   index: { values: BELOW_TOOLS },
   argv: { values: ['errors'] },
   'exit-status': { values: ['errors'] },
   flags: { values: ['render', 'tools', 'errors'] },
-  'base-command': { values: ['argv', 'exit-status', 'render', 'node', 'errors'] },
+  'report-error': { values: ['exit-status', 'render', 'errors'] },
+  'process-host': { values: ['argv', 'report-error', 'exit-status', 'render'] },
+  'base-command': { values: ['process-host', 'argv', 'errors'], types: ['exit-status', 'render'] },
   'table-flags': { values: ['flags', ...BELOW_TOOLS] },
   output: { values: ['node', 'render', 'errors'] },
-  cli: { values: ['commands', ...SHELL, 'render', 'errors'] },
+  cli: { values: ['commands', 'report-error', ...SHELL, 'errors'] },
+  sst_dump: { values: ['compat', 'process-host'] },
 };
 
 /** Runs in a browser as it is: no module of Node, no package. */

@@ -26,6 +26,7 @@ describe('npm pack', () => {
       'CHANGELOG.md',
       'bin/run.js',
       'dist/cli.js',
+      'dist/sst_dump.js',
       'dist/THIRD_PARTY_LICENSES.txt',
       'oclif.manifest.json',
     ]) {

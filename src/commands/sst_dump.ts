@@ -15,16 +15,7 @@ export default class SstDump extends DropInCommand {
   ];
 
   protected override async runDropIn(argv: readonly string[]): Promise<ExitStatus> {
-    const { runSstDump } = await import('../compat/sst-dump/run.ts');
-    return runSstDump(argv, {
-      stdout: this.stdout,
-      complain: (text) => this.complain(text),
-      onInterrupt: (cleanup) => this.onInterrupt(cleanup),
-      version: this.config.version,
-      async openEnvironment() {
-        const { openNodeEnvironment } = await import('../node/environment.ts');
-        return openNodeEnvironment();
-      },
-    });
+    const { sstDump } = await import('../compat/sst-dump/program.ts');
+    return sstDump(argv, this.host, this.config.version);
   }
 }
