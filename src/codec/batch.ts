@@ -143,25 +143,15 @@ async function decodeQueue(
   decodeZstdFrames: DecodeZstdFrames,
   buffers: BatchBuffers,
 ): Promise<void> {
-  let joinedLength = 0;
-  let length = 0;
-  for (const { payload, frame } of queue) {
-    joinedLength += copiedZstdFrameLength(frame!, payload.start);
-    length += payload.length!;
-  }
-  const joined = buffers.take(joinedLength);
-  let pos = 0;
-  for (const { payload, frame } of queue) {
-    pos = copyZstdFrame(bytes, payload.start, frame!, payload.length!, joined, pos);
-  }
-
+  const length = queue.reduce((sum, { payload }) => sum + payload.length!, 0);
+  const joined = joinFrames(bytes, queue, buffers);
   let arena = NO_BYTES;
   try {
     arena = await decodeZstdFrames(joined);
   } catch {
     // Which block it was, and what is wrong with it, the single decoder says.
   }
-  buffers.release(joined);
+  if (joined.buffer !== bytes.buffer) buffers.release(joined);
   if (arena.length !== length) return decodeOneByOne(context, bytes, queue, undefined, result);
   let start = 0;
   for (const { index, payload } of queue) {
@@ -170,6 +160,22 @@ async function decodeQueue(
     start += payload.length!;
     result.ends[index] = start;
   }
+}
+
+/** The frames one behind the other; a single one that has its content size stays where it is. */
+function joinFrames(bytes: Uint8Array, queue: readonly QueuedBlock[], buffers: BatchBuffers): Uint8Array {
+  const [{ payload: first, frame: firstFrame }] = queue as [QueuedBlock];
+  if (queue.length === 1 && firstFrame!.contentLength !== undefined) {
+    return bytes.subarray(first.start, firstFrame!.end);
+  }
+  let length = 0;
+  for (const { payload, frame } of queue) length += copiedZstdFrameLength(frame!, payload.start);
+  const joined = buffers.take(length);
+  let pos = 0;
+  for (const { payload, frame } of queue) {
+    pos = copyZstdFrame(bytes, payload.start, frame!, payload.length!, joined, pos);
+  }
+  return joined;
 }
 
 /** Blocks of one codec that can decode into a buffer share one; the others are decoded one by one. */
@@ -184,9 +190,10 @@ async function decodeOnTheSpot(
   const [first] = blocks;
   if (first === undefined) return;
   const { resolved } = first.payload;
-  const length = blocks.reduce((sum, { payload }) => sum + (payload.length ?? MAX_ARENA_BYTES), 0);
+  const length = blocks.reduce((sum, { payload }) => sum + (payload.length ?? Number.POSITIVE_INFINITY), 0);
+  // A single long block as well: `decode` would hold it twice.
   const together =
-    length < MAX_ARENA_BYTES &&
+    (length < MAX_ARENA_BYTES || (blocks.length === 1 && first.payload.length !== undefined)) &&
     (dictionary === undefined || !resolved.usesDictionary) &&
     blocks.every(({ payload }) => payload.resolved.codec === resolved.codec);
   const decoder = together ? await withPending(() => context.codecs.decoder(resolved.codec)) : undefined;

@@ -46,6 +46,8 @@ const MAX_BATCH_BLOCKS = 128;
 const MAX_HOLE_BYTES = 16 * 1024;
 /** Batches that are decoded while one is used. */
 const BATCHES_AHEAD = 3;
+/** No more batches are begun while those ahead have more bytes in the file: large values are decoded one by one. */
+const MAX_AHEAD_BYTES = 2 * 1024 * 1024;
 
 const EMPTY = new Uint8Array(0);
 
@@ -63,20 +65,26 @@ export async function visitBlocks(
   const end = options.end ?? list.count;
   const buffers = new BufferRing(BATCHES_AHEAD + 1, MAX_BATCH_BYTES);
   const arenas = new BufferRing(BATCHES_AHEAD + 2, MAX_ARENA_BYTES);
-  const waiting: Promise<Batch>[] = [];
+  const waiting: { batch: Promise<Batch>; bytes: number }[] = [];
+  let waitingBytes = 0;
   let next = options.reverse ? end : first;
   const block = blankBlock();
   try {
     for (;;) {
-      while (waiting.length <= BATCHES_AHEAD && (options.reverse ? next > first : next < end)) {
+      while (waiting.length <= BATCHES_AHEAD && waitingBytes < MAX_AHEAD_BYTES) {
+        if (options.reverse ? next <= first : next >= end) break;
         const [from, to] = options.reverse
           ? batchBefore(reader, list, first, next)
           : [next, batchEnd(reader, list, next, end)];
-        waiting.push(loadBatch(reader, list, from, to, options, buffers, arenas));
+        const bytes = list.offsets[to - 1]! + list.sizes[to - 1]! - list.offsets[from]!;
+        waiting.push({ batch: loadBatch(reader, list, from, to, options, buffers, arenas), bytes });
+        waitingBytes += bytes;
         next = options.reverse ? from : to;
       }
-      const batch = await waiting.shift();
-      if (batch === undefined) return;
+      const head = waiting.shift();
+      if (head === undefined) return;
+      waitingBytes -= head.bytes;
+      const batch = await head.batch;
       for (let i = 0; i < batch.count; i++) {
         fillBlock(block, list, batch, options.reverse ? batch.count - 1 - i : i);
         if (!visit(block)) return;
@@ -85,7 +93,7 @@ export async function visitBlocks(
       arenas.release(batch.ownArena);
     }
   } finally {
-    await Promise.allSettled(waiting);
+    await Promise.allSettled(waiting.map(({ batch }) => batch));
   }
 }
 

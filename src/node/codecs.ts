@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { inflateRawSync, inflateSync } from 'node:zlib';
 import type { DecodeZstdFrames } from '../codec/batch.ts';
 import { type CodecName, CodecPending, type CodecRegistry, type Decoder } from '../codec/registry.ts';
@@ -72,10 +74,36 @@ export class NodeCodecRegistry implements CodecRegistry {
  */
 export function createZstdFramesDecoder(): DecodeZstdFrames {
   let importing: Promise<typeof import('@mongodb-js/zstd')> | undefined;
+  const collect = createYoungCollector();
   return async (joined) => {
     importing ??= import('@mongodb-js/zstd').then((module) => module.default ?? module);
     const { decompress } = await importing;
-    return asUint8Array(await decompress(Buffer.from(joined.buffer, joined.byteOffset, joined.length)));
+    const decoded = await decompress(Buffer.from(joined.buffer, joined.byteOffset, joined.length));
+    collect(decoded.length);
+    return asUint8Array(decoded);
+  };
+}
+
+/** Results of the pool after which their garbage is collected. */
+const YOUNG_BYTES_MAX = 4 * 1024 * 1024;
+
+/**
+ * What a native package returns lies outside of V8's heap, and V8 lets 64 MB and more of it gather before it looks:
+ * the young generation is collected here (0.3 ms), each time that so many bytes have been handed out: 160 MB in
+ * place of 200 for a verify of 2 GiB.
+ */
+function createYoungCollector(): (bytes: number) => void {
+  let bytes = 0;
+  let collect: ((options: { type: 'minor' }) => void) | undefined;
+  return (added) => {
+    bytes += added;
+    if (bytes < YOUNG_BYTES_MAX) return;
+    bytes = 0;
+    if (collect === undefined) {
+      setFlagsFromString('--expose-gc');
+      collect = runInNewContext('gc') as typeof collect;
+    }
+    collect!({ type: 'minor' });
   };
 }
 

@@ -181,7 +181,7 @@ describe.each(COMMAND_NAMES)('%s of several files', (name) => {
   });
 });
 
-it.each(['scan', 'verify'])('%s of an empty database: 0', async (name) => {
+it.each(['scan', 'verify', 'dump'])('%s of an empty database: 0', async (name) => {
   const view = name === 'scan' ? ['--view', 'files'] : [];
   const { status, stderr } = await run([name, 'empty-db', ...view]);
   expect({ status, stderr }).toMatchObject({ status: 0 });

@@ -16,6 +16,8 @@ export interface DumpPlan {
   /** One PATH, which is a file: its document stands alone. */
   readonly single: boolean;
   readonly failures: readonly IoError[];
+  /** A PATH is a database: one without a table is whole. */
+  readonly hasDatabase: boolean;
 }
 
 export function planDump(
@@ -23,11 +25,20 @@ export function planDump(
   paths: readonly string[],
   options: { recursive: boolean },
 ): DumpPlan {
-  const { files, failures } = expandInputs(environment, paths, options);
-  return { files, failures, single: paths.length === 1 && files.length === 1 && files[0]!.named };
+  const { files, failures, databases } = expandInputs(environment, paths, options);
+  const hasDatabase = databases.length > 0;
+  return {
+    files,
+    failures,
+    hasDatabase,
+    single: paths.length === 1 && files.length === 1 && files[0]!.named,
+  };
 }
 
-/** Hands each table file of the plan to `use`, in turn; false ends it. Throws IoError when there is none at all. */
+/**
+ * Hands each table file of the plan to `use`, in turn; false ends it. Throws IoError when there is none in a directory that is
+ * no database.
+ */
 export async function forEachTable(
   environment: Environment,
   plan: DumpPlan,
@@ -60,5 +71,6 @@ export async function forEachTable(
     },
   );
   if (skipped.length > 0) events.skipped(skipped);
-  if (seen === 0) throw new IoError('no_table', paths[0]!, 'no table file in this directory');
+  if (seen === 0 && !plan.hasDatabase)
+    throw new IoError('no_table', paths[0]!, 'no table file in this directory');
 }
