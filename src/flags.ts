@@ -56,7 +56,7 @@ export const outFlag = string({
 });
 
 export const threadsFlag = integer({
-  description: 'worker threads [default: one a processor core]',
+  description: "threads at most; blocks are decompressed by Node's pool, whose size UV_THREADPOOL_SIZE sets",
   helpValue: 'COUNT',
   min: 1,
   max: 256,
@@ -81,16 +81,19 @@ export const commonFlags = {
   quiet: quietFlag,
 };
 
-/** What every command has that reads tables. */
+/**
+ * What every command has that reads tables. Files that are read from end to end ask no filter and merge nothing: the
+ * hidden ones are taken, so that one set of flags fits every command, and change nothing there.
+ */
 export const readingFlags = {
   ...commonFlags,
   bytes: bytesFlag,
   comparator: comparatorFlag,
   'ts-size': tsSizeFlag,
-  'merge-operator': mergeOperatorFlag,
-  'no-filter': noFilterFlag,
+  'merge-operator': { ...mergeOperatorFlag, hidden: true },
+  'no-filter': { ...noFilterFlag, hidden: true },
   out: outFlag,
-  threads: threadsFlag,
+  threads: { ...threadsFlag, hidden: true },
   strict: strictFlag,
   progress: progressFlag,
   recursive: recursiveFlag,

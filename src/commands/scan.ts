@@ -62,6 +62,13 @@ export default class Scan extends SstkitCommand {
     if (flags.view !== undefined && flags.view !== 'files') {
       throw new InvalidArgumentError('view', flags.view, `--view ${flags.view} is not known: there is files`);
     }
+    if (flags.covered && format === 'csv') {
+      throw new InvalidArgumentError(
+        'covered',
+        'csv',
+        '--covered marks nothing in csv, which has no column for it',
+      );
+    }
     const { openNodeEnvironment } = await import('../node/environment.ts');
     const { openOutput } = await import('../output.ts');
     const { openProgress } = await import('../node/progress.ts');
