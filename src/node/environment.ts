@@ -92,6 +92,8 @@ export async function describeEnvironment(environment?: Environment): Promise<Im
     }
   }
   rows.push({ name: 'zstd (batches)', implementation: withVersion('@mongodb-js/zstd') });
+  // The same kernels serve both.
+  rows.push({ name: 'snappy (batches)', implementation: hashes.implementations.xxh3! });
   for (const [name, implementation] of Object.entries(hashes.implementations)) {
     rows.push({ name, implementation: withVersion(implementation) });
   }
