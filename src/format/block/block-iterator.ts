@@ -3,6 +3,8 @@ import { CorruptionError } from '../../errors.ts';
 import { type BlockLayout, decodeBlockLayout } from './block-layout.ts';
 
 const EMPTY = new Uint8Array(0);
+/** From here on a view for `set` costs less than the loop. */
+const LONG_KEY = 200;
 
 /**
  * Walks the entries of one block in stored order.
@@ -41,11 +43,15 @@ export class BlockIterator {
   private nextValue = 0;
   private valuesStart = 0;
   private valuesEnd = 0;
+  /** Of `data` and `key`, for copies of four bytes at once. */
+  private dataView: DataView = new DataView(EMPTY.buffer);
+  private keyView: DataView = new DataView(this.key.buffer);
 
   /** Puts the iterator before the first entry of `data`. Throws what `decodeBlockLayout` throws. */
   reset(data: Uint8Array): BlockLayout {
     const layout = decodeBlockLayout(data);
     this.data = data;
+    this.dataView = new DataView(data.buffer, data.byteOffset, data.byteLength);
     this.keyLength = 0;
     this.valueStart = 0;
     this.valueEnd = 0;
@@ -77,7 +83,7 @@ export class BlockIterator {
     let pos = this.position;
     if (pos >= end) return false;
     this.entryStart = pos;
-    // A block ends in at least four bytes of restarts: reading three bytes ahead stays inside `data`.
+    // A block ends in at least four bytes of restarts: reading three bytes too many stays inside `data`.
     let shared = data[pos]!;
     let nonShared = data[pos + 1]!;
     let valueLength = data[pos + 2]!;
@@ -98,12 +104,15 @@ export class BlockIterator {
     const entryEnd = this.separated ? keyEnd : keyEnd + valueLength;
     if (shared > this.keyLength || entryEnd > end) throw this.malformed(shared, nonShared, valueLength);
     const keyLength = shared + nonShared;
-    if (keyLength > this.key.length) this.growKey(keyLength);
-    const key = this.key;
-    if (nonShared < 40) {
-      for (let to = shared; pos < keyEnd; pos++, to++) key[to] = data[pos]!;
+    if (keyLength + 3 > this.key.length) this.growKey(keyLength + 3);
+    if (nonShared < LONG_KEY) {
+      // Up to three bytes too many: both arrays have them.
+      const { dataView, keyView } = this;
+      for (let to = shared; pos < keyEnd; pos += 4, to += 4) {
+        keyView.setInt32(to, dataView.getInt32(pos, true), true);
+      }
     } else {
-      key.set(data.subarray(pos, keyEnd), shared);
+      this.key.set(data.subarray(pos, keyEnd), shared);
     }
     this.keyLength = keyLength;
     this.shared = shared;
@@ -151,6 +160,7 @@ export class BlockIterator {
     const key = new Uint8Array(Math.max(length, 2 * this.key.length));
     key.set(this.key.subarray(0, this.keyLength));
     this.key = key;
+    this.keyView = new DataView(key.buffer);
   }
 
   private malformed(shared: number, nonShared: number, valueLength: number): CorruptionError {
