@@ -50,6 +50,11 @@ export default class BenchRangeDel extends SstkitCommand {
     compare: switchFlag('run with the set built early and late, and print both with ratios'),
     keys: string({ description: 'shape of the keys', options: ['fixed', 'variable'], default: 'fixed' }),
     order: string({ description: 'order of the keys', options: ['bytewise', 'custom'], default: 'bytewise' }),
+    input: string({
+      description: 'tombstones come in the order of their keys, or as drawn: sorting them is then timed too',
+      options: ['key', 'drawn'],
+      default: 'key',
+    }),
     file: string({
       description: "bench this file's own tombstones in place of made ones; may be repeated",
       multiple: true,
@@ -106,6 +111,7 @@ export default class BenchRangeDel extends SstkitCommand {
       eagerSeqSet: flags['eager-seq-set'],
       keyShape: flags.keys as RangeDelBenchParams['keyShape'],
       keyOrder: flags.order as RangeDelBenchParams['keyOrder'],
+      inputOrder: flags.input as RangeDelBenchParams['inputOrder'],
     };
     const report = benchRangeDel(environment, flags.compare ? { ...params, eagerSeqSet: false } : params);
     const eager = flags.compare ? benchRangeDel(environment, { ...params, eagerSeqSet: true }) : undefined;
@@ -116,7 +122,7 @@ export default class BenchRangeDel extends SstkitCommand {
     } else {
       render.writeRangeDelComparison(this.stdout, report, eager);
     }
-    for (const line of render.rangeDelNotes(report)) this.note(line);
+    for (const line of render.rangeDelNotes(report, params)) this.note(line);
     return ExitStatus.ok;
   }
 }

@@ -31,6 +31,11 @@ export interface RangeDelBenchParams {
   keyShape: 'fixed' | 'variable';
   /** `bytewise`, or `custom`: an order that is a function of the application's. */
   keyOrder: 'bytewise' | 'custom';
+  /**
+   * How the fragmenter gets the tombstones: `key`, in key order, as from a block or memtable, and as RocksDB's
+   * bench has them before its clock starts; `drawn`, as they were drawn, so that sorting them is timed too.
+   */
+  inputOrder: 'key' | 'drawn';
 }
 
 export const RANGE_DEL_BENCH_DEFAULTS: RangeDelBenchParams = {
@@ -47,6 +52,7 @@ export const RANGE_DEL_BENCH_DEFAULTS: RangeDelBenchParams = {
   eagerSeqSet: false,
   keyShape: 'fixed',
   keyOrder: 'bytewise',
+  inputOrder: 'key',
 };
 
 /** Means over all calls, in microseconds. */
@@ -76,8 +82,9 @@ export interface RangeDelBenchReport {
 /** Tombstones that are made before the clock starts, for all runs of one batch: few enough to stay in the caches. */
 const MAX_TOMBSTONES_A_BATCH = 4 * 1024;
 const MAX_RUNS_A_BATCH = 64;
-/** The compiler has seen enough after so many tombstones. */
+/** The compiler has seen enough after so many tombstones, and so many aggregators that are asked for the first time. */
 const WARM_UP_TOMBSTONES = 300_000;
+const WARM_UP_AGGREGATORS = 20_000;
 
 /** Snapshots of a compaction, as RocksDB's bench has them. */
 const SNAPSHOTS = [0];
@@ -85,7 +92,8 @@ const SNAPSHOTS = [0];
 /**
  * Times fragmenting, AddTombstones and ShouldDelete. Several runs make a batch: their tombstones and keys are
  * made first, then all runs of the batch do each step, and the step is timed as a whole: a call of tens of
- * nanoseconds cannot be timed by a clock that costs as much. Nothing is subtracted. Some untimed runs come first.
+ * nanoseconds cannot be timed by a clock that costs as much. Nothing is subtracted. Some untimed runs come first,
+ * and first questions enough for the compiler: there is one a run.
  */
 export function benchRangeDel(
   environment: Pick<Environment, 'clock'>,
@@ -99,11 +107,18 @@ export function benchRangeDel(
   const runsPerBatch = Math.max(1, Math.min(MAX_RUNS_A_BATCH, Math.floor(MAX_TOMBSTONES_A_BATCH / perRun)));
   for (let done = 0; done < warmUpRuns; done += runsPerBatch)
     bench.batch(Math.min(runsPerBatch, warmUpRuns - done));
+  bench.warmUpFirstQuestions(WARM_UP_AGGREGATORS);
   bench.forget();
   for (let done = 0; done < params.numRuns; done += runsPerBatch) {
     bench.batch(Math.min(runsPerBatch, params.numRuns - done));
   }
   return bench.report({ runsPerBatch, warmUpRuns, clockCallNanos: clockCallNanos(environment) });
+}
+
+/** Key i is `bytes[offsets[i], offsets[i + 1])`: side by side, as a block has them. */
+interface AskedKeys {
+  readonly bytes: Uint8Array;
+  readonly offsets: Int32Array;
 }
 
 class Bench {
@@ -149,12 +164,8 @@ class Bench {
     const { addTombstonesPerRun: adds, shouldDeletesPerRun: asks } = params;
     const now = environment.clock.monotonicNanos;
     const sets = Array.from({ length: runs * adds }, () => this.tombstones());
-    const keys = Array.from({ length: runs }, () => this.askedKeys());
-    const aggregators = Array.from({ length: runs }, () =>
-      params.useCompactionRangeDelAggregator
-        ? new CompactionRangeDelAggregator(this.comparator, SNAPSHOTS)
-        : new ReadRangeDelAggregator(),
-    );
+    const keys = Array.from({ length: runs }, () => this.askedKeys(asks));
+    const aggregators = Array.from({ length: runs }, () => this.aggregator());
 
     const lists: FragmentedTombstones[] = [];
     let begin = now();
@@ -181,6 +192,16 @@ class Bench {
     this.lists += lists.length;
   }
 
+  warmUpFirstQuestions(count: number): void {
+    const list = this.fragmentOne(this.tombstones());
+    const keys = this.askedKeys(1);
+    for (let i = 0; i < count; i++) {
+      const aggregator = this.aggregator();
+      aggregator.addTombstones(list);
+      this.ask(aggregator, keys, 0, 1, 0);
+    }
+  }
+
   report(timing: RangeDelBenchReport['timing']): RangeDelBenchReport {
     const { fragment, add, first, rest, lists } = this;
     return {
@@ -204,6 +225,12 @@ class Bench {
     };
   }
 
+  private aggregator(): ReadRangeDelAggregator | CompactionRangeDelAggregator {
+    return this.params.useCompactionRangeDelAggregator
+      ? new CompactionRangeDelAggregator(this.comparator, SNAPSHOTS)
+      : new ReadRangeDelAggregator();
+  }
+
   private fragmentOne(set: TombstoneSet): FragmentedTombstones {
     const options = this.params.useCompactionRangeDelAggregator
       ? { snapshots: SNAPSHOTS, statistics: this.statistics, scratch: this.scratch }
@@ -215,39 +242,51 @@ class Bench {
 
   private ask(
     aggregator: ReadRangeDelAggregator | CompactionRangeDelAggregator,
-    keys: readonly Uint8Array[],
+    { bytes, offsets }: AskedKeys,
     from: number,
     to: number,
     seqno: number,
   ): void {
     for (let i = from; i < to; i++) {
-      const key = keys[i]!;
-      if (aggregator.shouldDelete(key, 0, key.length, seqno, 'forward')) this.deleted++;
+      if (aggregator.shouldDelete(bytes, offsets[i]!, offsets[i + 1]!, seqno, 'forward')) this.deleted++;
     }
   }
 
   private tombstones(): TombstoneSet {
     const { params, random } = this;
-    const set = new TombstoneSet(0, params.numRangeTombstones, 16 * params.numRangeTombstones);
-    for (let i = 0; i < params.numRangeTombstones; i++) {
-      const start = random.below(params.tombstoneStartUpperBound);
+    const { numRangeTombstones: count } = params;
+    const starts = new Float64Array(count);
+    const ends = new Float64Array(count);
+    for (let i = 0; i < count; i++) {
+      starts[i] = random.below(params.tombstoneStartUpperBound);
       const width = Math.max(1, random.normal(params.tombstoneWidthMean, params.tombstoneWidthStddev));
-      const startKey = this.key(start, this.startKey);
-      const endKey = this.key(Math.round(start + width), this.endKey);
-      set.add(startKey, 0, startKey.length, endKey, 0, endKey.length, i);
+      ends[i] = Math.round(starts[i]! + width);
+    }
+    const seqnos = Int32Array.from({ length: count }, (_, i) => i);
+    // As internal keys are ordered: by start, then the newest first.
+    if (params.inputOrder === 'key') seqnos.sort((a, b) => starts[a]! - starts[b]! || b - a);
+    const set = new TombstoneSet(0, count, 16 * count);
+    for (const seqno of seqnos) {
+      const start = this.key(starts[seqno]!, this.startKey);
+      const end = this.key(ends[seqno]!, this.endKey);
+      set.add(start, 0, start.length, end, 0, end.length, seqno);
     }
     return set;
   }
 
   /** Neighbouring keys from a random one on. */
-  private askedKeys(): Uint8Array[] {
-    const { shouldDeleteUpperBound: bound, shouldDeletesPerRun: count } = this.params;
-    const first = this.random.below(Math.max(1, bound - count + 1));
-    return Array.from({ length: count }, (_, i) => this.key(first + i));
+  private askedKeys(count: number): AskedKeys {
+    const first = this.random.below(Math.max(1, this.params.shouldDeleteUpperBound - count + 1));
+    const keys = Array.from({ length: count }, (_, i) => this.key(first + i).slice());
+    const offsets = new Int32Array(count + 1);
+    for (let i = 0; i < count; i++) offsets[i + 1] = offsets[i]! + keys[i]!.length;
+    const bytes = new Uint8Array(offsets[count]!);
+    for (let i = 0; i < count; i++) bytes.set(keys[i]!, offsets[i]);
+    return { bytes, offsets };
   }
 
   /** Eight bytes, big-endian, into `target`: garbage would be collected while the clock runs. */
-  private key(value: number, target = new Uint8Array(8)): Uint8Array {
+  private key(value: number, target = this.startKey): Uint8Array {
     if (this.params.keyShape === 'variable') return variableKey(value);
     const high = Math.floor(value / 2 ** 32);
     for (let i = 0; i < 4; i++) {

@@ -4,6 +4,8 @@ export interface FragmentColumns {
   /** Keys of the tombstone set: fragment f covers [startKeys[f], endKeys[f]). */
   readonly startKeys: Int32Array;
   readonly endKeys: Int32Array;
+  /** Prefixes of the end keys: a search goes over this column, and seldom looks at a key. */
+  readonly endPrefixes: Float64Array;
   /** The sequence numbers of fragment f, descending: `seqnos[stackStarts[f], stackStarts[f + 1])`. */
   readonly stackStarts: Int32Array;
   readonly seqnos: Float64Array;
@@ -16,6 +18,7 @@ export class FragmentColumnsBuilder {
   count = 0;
   startKeys: Int32Array = new Int32Array(0);
   endKeys: Int32Array = new Int32Array(0);
+  endPrefixes: Float64Array = new Float64Array(0);
   stackStarts: Int32Array = new Int32Array(1);
   stackCount = 0;
   seqnos: Float64Array = new Float64Array(0);
@@ -37,16 +40,33 @@ export class FragmentColumnsBuilder {
     if (this.stackCount + stack > this.seqnos.length) this.growStacks(2 * this.seqnos.length + stack);
   }
 
-  /** What was taken, copied and cut to size. */
+  /** What was taken, copied and cut to size: side by side in one buffer, since each buffer has its price. */
   columns(): FragmentColumns {
     const { count, stackCount } = this;
+    const doubleCount = count + stackCount;
+    const integerCount = 3 * count + 1 + (this.stackTombstones === undefined ? 0 : stackCount);
+    const buffer = new ArrayBuffer(8 * doubleCount + 4 * integerCount);
+    let pos = 0;
+    const doubles = (source: Float64Array, length: number): Float64Array => {
+      const column = new Float64Array(buffer, pos, length);
+      column.set(source.subarray(0, length));
+      pos += 8 * length;
+      return column;
+    };
+    const integers = (source: Int32Array, length: number): Int32Array => {
+      const column = new Int32Array(buffer, pos, length);
+      column.set(source.subarray(0, length));
+      pos += 4 * length;
+      return column;
+    };
     return {
       count,
-      startKeys: this.startKeys.slice(0, count),
-      endKeys: this.endKeys.slice(0, count),
-      stackStarts: this.stackStarts.slice(0, count + 1),
-      seqnos: this.seqnos.slice(0, stackCount),
-      stackTombstones: this.stackTombstones?.slice(0, stackCount),
+      endPrefixes: doubles(this.endPrefixes, count),
+      seqnos: doubles(this.seqnos, stackCount),
+      startKeys: integers(this.startKeys, count),
+      endKeys: integers(this.endKeys, count),
+      stackStarts: integers(this.stackStarts, count + 1),
+      stackTombstones: this.stackTombstones && integers(this.stackTombstones, stackCount),
     };
   }
 
@@ -54,6 +74,7 @@ export class FragmentColumnsBuilder {
     if (length <= this.startKeys.length) return;
     this.startKeys = grown(this.startKeys, new Int32Array(length));
     this.endKeys = grown(this.endKeys, new Int32Array(length));
+    this.endPrefixes = grown(this.endPrefixes, new Float64Array(length));
     this.stackStarts = grown(this.stackStarts, new Int32Array(length + 1));
   }
 

@@ -67,7 +67,7 @@ export class FragmentIterator {
     const { list } = this;
     const prefix = list.order.prefixOf(key, start, end);
     const fragment = list.firstEndingAfter(key, start, end, prefix);
-    const covers = fragment < list.count && list.startsAtOrBefore(fragment, key, start, end, prefix);
+    const covers = fragment < list.count && list.startsAtOrBefore(fragment, key, start, end);
     this.backwardFrom(covers ? fragment : fragment - 1);
   }
 

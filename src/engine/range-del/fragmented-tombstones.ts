@@ -2,6 +2,7 @@ import type { Comparator } from '../../operators/comparator.ts';
 import { type ComparableSeqno, MAX_SEQNO } from './comparable-seqno.ts';
 import type { FragmentColumns } from './fragment-columns.ts';
 import type { KeyOrder } from './key-order.ts';
+import { SeqnoSet } from './seqno-set.ts';
 import type { TombstoneSet } from './tombstone-set.ts';
 
 /** Counts what a list does that is not free: handed in by whoever wants to know. */
@@ -15,17 +16,19 @@ export interface RangeDelStatistics {
  * sequence numbers of all tombstones that cover it, newest first.
  *
  * A fragment is no object but a number: it indexes columns, and its keys are keys of the set that was fragmented,
- * whose buffer this list shares. 20 bytes a fragment, 8 bytes a sequence number, beside the keys and 8 bytes a key.
+ * whose buffer this list shares. 20 bytes a fragment and 8 bytes a sequence number, beside the set: keys, 8 bytes for
+ * the positions of a tombstone's two and 8 for its sequence number.
  */
 export class FragmentedTombstones {
   readonly count: number;
   readonly startKeys: Int32Array;
   readonly endKeys: Int32Array;
+  readonly endPrefixes: Float64Array;
   readonly stackStarts: Int32Array;
   readonly seqnos: Float64Array;
   readonly stackTombstones: Int32Array | undefined;
-  /** Distinct sequence numbers ascending; built when a compaction first asks. */
-  private seqnoSet: Float64Array | undefined;
+  /** Built when a compaction first asks. */
+  private seqnoSet: SeqnoSet | undefined;
 
   constructor(
     readonly keys: TombstoneSet,
@@ -38,6 +41,7 @@ export class FragmentedTombstones {
     this.count = columns.count;
     this.startKeys = columns.startKeys;
     this.endKeys = columns.endKeys;
+    this.endPrefixes = columns.endPrefixes;
     this.stackStarts = columns.stackStarts;
     this.seqnos = columns.seqnos;
     this.stackTombstones = columns.stackTombstones;
@@ -60,13 +64,13 @@ export class FragmentedTombstones {
       keys.offsets.byteLength +
       keys.seqnos.byteLength +
       keys.timestamps.byteLength +
-      this.order.prefixes.byteLength +
+      this.endPrefixes.byteLength +
       this.startKeys.byteLength +
       this.endKeys.byteLength +
       this.stackStarts.byteLength +
       this.seqnos.byteLength +
       (this.stackTombstones?.byteLength ?? 0) +
-      (this.seqnoSet?.byteLength ?? 0)
+      (this.seqnoSet?.memoryBytes ?? 0)
     );
   }
 
@@ -79,56 +83,68 @@ export class FragmentedTombstones {
     return this.keyAt(this.endKeys[fragment]!);
   }
 
+  startPrefix(fragment: number): number {
+    const { bytes, offsets } = this.keys;
+    const key = this.startKeys[fragment]!;
+    return this.order.prefixOf(bytes, offsets[key]!, offsets[key + 1]!);
+  }
+
   /** The first fragment that ends behind the user key; `count` when none does. */
   firstEndingAfter(key: Uint8Array, start: number, end: number, prefix: number): number {
-    const { endKeys, order } = this;
-    let low = 0;
-    let high = this.count;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (order.compareWith(endKeys[middle]!, key, start, end, prefix) > 0) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    return this.firstEndingAfterIn(0, this.count, key, start, end, prefix);
   }
 
   /** The same, searched from a fragment that is likely near: a walk over keys asks for its neighbours. */
   firstEndingAfterNear(near: number, key: Uint8Array, start: number, end: number, prefix: number): number {
-    const { endKeys, order, count } = this;
-    let low: number;
-    let high: number;
-    if (near < count && order.compareWith(endKeys[near]!, key, start, end, prefix) <= 0) {
-      let step = 1;
-      low = near + 1;
-      high = low;
-      while (high < count && order.compareWith(endKeys[high]!, key, start, end, prefix) <= 0) {
+    const { count } = this;
+    let low = near;
+    let high = near;
+    let step = 1;
+    if (near < count && !this.endsAfter(near, key, start, end, prefix)) {
+      do {
         low = high + 1;
         high += step;
         step *= 2;
-      }
+      } while (high < count && !this.endsAfter(high, key, start, end, prefix));
       high = Math.min(high, count);
     } else {
-      let step = 1;
-      high = Math.min(near, count);
-      low = high - 1;
-      while (low >= 0 && order.compareWith(endKeys[low]!, key, start, end, prefix) > 0) {
+      low = near - 1;
+      while (low >= 0 && this.endsAfter(low, key, start, end, prefix)) {
         high = low;
         low -= step;
         step *= 2;
       }
       low = Math.max(low + 1, 0);
     }
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (order.compareWith(endKeys[middle]!, key, start, end, prefix) > 0) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    return this.firstEndingAfterIn(low, high, key, start, end, prefix);
   }
 
   /** Whether the fragment begins at or before the key. */
-  startsAtOrBefore(fragment: number, key: Uint8Array, start: number, end: number, prefix: number): boolean {
-    return this.order.compareWith(this.startKeys[fragment]!, key, start, end, prefix) <= 0;
+  startsAtOrBefore(fragment: number, key: Uint8Array, start: number, end: number): boolean {
+    return this.order.compareWith(this.startKeys[fragment]!, key, start, end) <= 0;
+  }
+
+  private endsAfter(fragment: number, key: Uint8Array, start: number, end: number, prefix: number): boolean {
+    const difference = this.endPrefixes[fragment]! - prefix;
+    if (difference !== 0 || this.order.isExactFor(end - start)) return difference > 0;
+    return this.order.compareWith(this.endKeys[fragment]!, key, start, end) > 0;
+  }
+
+  /** The first of the fragments [low, high) that ends behind the key; `high` when none does. */
+  private firstEndingAfterIn(
+    low: number,
+    high: number,
+    key: Uint8Array,
+    start: number,
+    end: number,
+    prefix: number,
+  ): number {
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.endsAfter(middle, key, start, end, prefix)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
   }
 
   /** Position in `seqnos` of the fragment's newest sequence number up to `upper`; the stack's end when none is. */
@@ -159,7 +175,7 @@ export class FragmentedTombstones {
   ): ComparableSeqno {
     const prefix = this.order.prefixOf(key, start, end);
     const fragment = this.firstEndingAfter(key, start, end, prefix);
-    if (fragment === this.count || !this.startsAtOrBefore(fragment, key, start, end, prefix)) return -1;
+    if (fragment === this.count || !this.startsAtOrBefore(fragment, key, start, end)) return -1;
     return this.newestVisible(fragment, upper, timestamp);
   }
 
@@ -203,25 +219,12 @@ export class FragmentedTombstones {
    */
   containsRange(lower: ComparableSeqno, upper: ComparableSeqno): boolean {
     this.seqnoSet ??= this.buildSeqnoSet();
-    const set = this.seqnoSet;
-    let low = 0;
-    let high = set.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (set[middle]! >= lower) high = middle;
-      else low = middle + 1;
-    }
-    return low < set.length && set[low]! <= upper;
+    return this.seqnoSet.containsRange(lower, upper);
   }
 
-  private buildSeqnoSet(): Float64Array {
+  private buildSeqnoSet(): SeqnoSet {
     if (this.statistics !== undefined) this.statistics.seqnoSetsBuilt++;
-    const sorted = this.seqnos.slice(0, this.stackCount).sort();
-    let count = 0;
-    for (let i = 0; i < sorted.length; i++) {
-      if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[count++] = sorted[i]!;
-    }
-    return sorted.subarray(0, count);
+    return new SeqnoSet(this.seqnos);
   }
 
   private keyAt(key: number): Uint8Array {

@@ -1,4 +1,5 @@
 import type { Comparator } from '../../operators/comparator.ts';
+import { ActiveSeqnos } from './active-seqnos.ts';
 import { type ComparableSeqno, MAX_SEQNO } from './comparable-seqno.ts';
 import { FragmentColumnsBuilder } from './fragment-columns.ts';
 import { FragmentedTombstones, type RangeDelStatistics } from './fragmented-tombstones.ts';
@@ -22,13 +23,17 @@ export interface FragmentOptions {
  * tombstones would go into fresh memory. Not for two calls at once.
  */
 export class FragmentScratch {
+  /** Prefixes of the set's keys, by key. */
+  prefixes = new Float64Array(0);
   readonly starts = new SortScratch();
   readonly ends = new SortScratch();
   /** By place in start order. */
   seqnos = new Float64Array(0);
   endPrefixes = new Float64Array(0);
+  /** Needed only where ends come in another order than starts. */
   endPlaces = new Int32Array(0);
   placeOf = new Int32Array(0);
+  readonly active = new ActiveSeqnos();
   /** Fragments as they come out, before they are cut to size. */
   readonly fragments = new FragmentColumnsBuilder();
 
@@ -36,8 +41,15 @@ export class FragmentScratch {
     this.starts.reserve(count);
     if (count <= this.seqnos.length) return;
     const capacity = this.starts.ids.length;
+    this.prefixes = new Float64Array(2 * capacity);
     this.seqnos = new Float64Array(capacity);
     this.endPrefixes = new Float64Array(capacity);
+  }
+
+  reserveEnds(count: number): void {
+    this.ends.reserve(count);
+    if (count <= this.endPlaces.length) return;
+    const capacity = this.ends.ids.length;
     this.endPlaces = new Int32Array(capacity);
     this.placeOf = new Int32Array(capacity);
   }
@@ -65,12 +77,12 @@ export function fragmentTombstones(
   options: FragmentOptions = {},
 ): FragmentedTombstones {
   const keyComparator = comparator.withoutTimestamp;
-  const order = new KeyOrder(set, keyComparator);
   const scratch = options.scratch ?? new FragmentScratch();
+  scratch.reserve(set.size);
+  const order = new KeyOrder(set, keyComparator, scratch.prefixes);
   const borders = sortBorders(set, order, scratch);
   const snapshots = set.timestampSize > 0 ? undefined : options.snapshots;
-  const sweep = new Sweep(set, order, borders, snapshots, scratch.fragments);
-  sweep.run();
+  new Sweep(set, order, borders, snapshots, scratch).run();
   return new FragmentedTombstones(set, order, keyComparator, scratch.fragments.columns(), options.statistics);
 }
 
@@ -90,12 +102,10 @@ interface Borders {
 }
 
 function sortBorders(set: TombstoneSet, order: KeyOrder, scratch: FragmentScratch): Borders {
-  scratch.reserve(set.size);
-  const { starts, seqnos, endPrefixes } = scratch;
-  const count = takeStarts(set, order, starts.ids);
+  const { starts, seqnos, endPrefixes, prefixes } = scratch;
+  const count = takeStarts(set, order, scratch);
   sortKeys(order, starts, count);
   const { ids: startKeys, prefixes: startPrefixes } = starts;
-  const { prefixes } = order;
   const setSeqnos = set.seqnos;
   // Tombstones of about one width end in the order in which they start: then there is nothing more to sort.
   let inOrder = true;
@@ -110,19 +120,22 @@ function sortBorders(set: TombstoneSet, order: KeyOrder, scratch: FragmentScratc
   }
   const sorted = { count, startKeys, startPrefixes, seqnos };
   if (inOrder) return { ...sorted, endPrefixes, endPlaces: undefined };
-  return { ...sorted, ...sortEnds(order, scratch, count) };
+  return { ...sorted, ...sortEnds(set, order, scratch, count) };
 }
 
 function sortEnds(
+  set: TombstoneSet,
   order: KeyOrder,
-  { starts, ends, placeOf, endPlaces }: FragmentScratch,
+  scratch: FragmentScratch,
   count: number,
 ): Pick<Borders, 'endPrefixes' | 'endPlaces'> {
-  ends.reserve(count);
+  scratch.reserveEnds(set.size);
+  const { starts, ends, placeOf, endPlaces, endPrefixes } = scratch;
   for (let place = 0; place < count; place++) {
     const key = starts.ids[place]!;
     placeOf[key >> 1] = place;
     ends.ids[place] = key + 1;
+    ends.prefixes[place] = endPrefixes[place]!;
   }
   sortKeys(order, ends, count);
   for (let i = 0; i < count; i++) endPlaces[i] = placeOf[ends.ids[i]! >> 1]!;
@@ -130,23 +143,25 @@ function sortEnds(
 }
 
 /** The start keys of the tombstones that delete anything; returns how many. */
-function takeStarts(set: TombstoneSet, order: KeyOrder, starts: Int32Array): number {
-  const { prefixes, exact } = order;
+function takeStarts(set: TombstoneSet, order: KeyOrder, { starts, prefixes }: FragmentScratch): number {
+  const { ids, prefixes: startPrefixes } = starts;
   let count = 0;
-  for (let t = 0; t < set.size; t++) {
-    const difference = prefixes[2 * t]! - prefixes[2 * t + 1]!;
-    if (difference > 0 || (difference === 0 && (exact || order.compareKeys(2 * t, 2 * t + 1) >= 0))) continue;
-    starts[count++] = 2 * t;
+  for (let key = 0; key < set.count; key += 2) {
+    const prefix = prefixes[key]!;
+    const difference = prefix - prefixes[key + 1]!;
+    if (difference > 0 || (difference === 0 && order.compareTies(key, key + 1) >= 0)) continue;
+    ids[count] = key;
+    startPrefixes[count++] = prefix;
   }
   return count;
 }
 
+/** Goes over the borders in key order and puts fragments out. */
 class Sweep {
-  /** What covers the current place: sequence numbers descending, and the tombstones that they are of, by place. */
-  private activeSeqnos = new Float64Array(16);
-  private activePlaces: Int32Array = new Int32Array(16);
-  private activeCount = 0;
-  /** 1: adds nothing to another tombstone, and was left out. */
+  private readonly active: ActiveSeqnos;
+  private readonly out: FragmentColumnsBuilder;
+  private readonly prefixes: Float64Array;
+  /** By place; 1: adds nothing to another tombstone, and was left out. */
   private repeated: Uint8Array | undefined;
 
   constructor(
@@ -154,25 +169,31 @@ class Sweep {
     private readonly order: KeyOrder,
     private readonly borders: Borders,
     private readonly snapshots: readonly ComparableSeqno[] | undefined,
-    private readonly out: FragmentColumnsBuilder,
+    scratch: FragmentScratch,
   ) {
-    out.begin(borders.count, set.timestampSize > 0);
+    this.active = scratch.active;
+    this.active.count = 0;
+    this.out = scratch.fragments;
+    this.out.begin(borders.count, set.timestampSize > 0);
+    this.prefixes = scratch.prefixes;
   }
 
   run(): void {
-    const { order } = this;
-    const { count, startKeys, startPrefixes, endPlaces, endPrefixes } = this.borders;
+    const { order, active } = this;
+    const { count, startKeys, startPrefixes, endPlaces, endPrefixes, seqnos } = this.borders;
     const { exact } = order;
     let nextStart = 0;
     let nextEnd = 0;
     let lastKey = 0;
     let lastPrefix = 0;
     while (nextEnd < count) {
-      if (this.activeCount === 0) {
-        const alone = this.emitAlone(nextStart, nextEnd);
-        nextStart += alone;
-        nextEnd += alone;
-        if (nextEnd === count) return;
+      if (active.count === 0) {
+        // The end of a repeated tombstone may still be due; else what has started has ended.
+        if (nextStart === nextEnd) {
+          nextStart = this.emitAlone(nextStart);
+          nextEnd = nextStart;
+          if (nextEnd === count) return;
+        }
       }
       const endPlace = endPlaces === undefined ? nextEnd : endPlaces[nextEnd]!;
       const endPrefix = endPrefixes[nextEnd]!;
@@ -182,64 +203,63 @@ class Sweep {
         isStart =
           difference < 0 ||
           (difference === 0 &&
-            (exact || order.compareKeys(startKeys[nextStart]!, startKeys[endPlace]! + 1) <= 0));
+            (exact || order.compareTies(startKeys[nextStart]!, startKeys[endPlace]! + 1) <= 0));
       }
       const prefix = isStart ? startPrefixes[nextStart]! : endPrefix;
       const key = isStart ? startKeys[nextStart]! : startKeys[endPlace]! + 1;
-      if (this.activeCount > 0) {
-        // Borders come in order: equal prefixes of exact keys are equal keys, and enclose nothing.
-        if (lastPrefix !== prefix || (!exact && order.compareKeys(lastKey, key) < 0)) this.emit(lastKey, key);
+      // Borders come in order: those that are not equal enclose something.
+      if (active.count > 0 && (lastPrefix !== prefix || (!exact && order.compareTies(lastKey, key) < 0))) {
+        this.emit(lastKey, key, prefix);
       }
       lastKey = key;
       lastPrefix = prefix;
       if (isStart) this.activate(nextStart++);
       else {
-        this.retire(endPlace);
+        if (this.repeated === undefined || this.repeated[endPlace] === 0)
+          active.remove(seqnos[endPlace]!, endPlace);
         nextEnd++;
       }
     }
   }
 
   /**
-   * Where nothing is active: emits tombstones as long as each ends before the next begins, as most do in real files.
-   * Returns how many.
+   * Where all before `first` have ended: emits tombstones as long as each ends before the next begins, as most do in
+   * real files. Returns the place of the first that does not.
    */
-  private emitAlone(nextStart: number, nextEnd: number): number {
+  private emitAlone(first: number): number {
     const { out } = this;
-    const { startKeys: outStarts, endKeys: outEnds, stackStarts, seqnos: outSeqnos, stackTombstones } = out;
     const { count, startKeys, startPrefixes, seqnos, endPlaces, endPrefixes } = this.borders;
-    if (endPlaces === undefined && nextEnd !== nextStart) return 0;
+    const { startKeys: outStarts, endKeys: outEnds, endPrefixes: outPrefixes, stackStarts } = out;
+    const { seqnos: outSeqnos, stackTombstones } = out;
     let fragment = out.count;
     let stack = out.stackCount;
-    const last = Math.min(
-      count,
-      nextStart + outSeqnos.length - stack,
-      nextStart + outStarts.length - fragment,
-    );
-    const shift = nextEnd - nextStart;
-    let place = nextStart;
+    const last = Math.min(count, first + outSeqnos.length - stack, first + outStarts.length - fragment);
+    let place = first;
     for (; place < last; place++) {
-      if (endPlaces !== undefined && endPlaces[place + shift] !== place) break;
+      if (endPlaces !== undefined && endPlaces[place] !== place) break;
+      const endPrefix = endPrefixes[place]!;
       // Equal prefixes: the careful way decides.
-      if (place + 1 < count && startPrefixes[place + 1]! <= endPrefixes[place + shift]!) break;
+      if (place + 1 < count && startPrefixes[place + 1]! <= endPrefix) break;
       const key = startKeys[place]!;
       outStarts[fragment] = key;
       outEnds[fragment] = key + 1;
+      outPrefixes[fragment] = endPrefix;
       outSeqnos[stack] = seqnos[place]!;
       if (stackTombstones !== undefined) stackTombstones[stack] = key >> 1;
       stackStarts[++fragment] = ++stack;
     }
     out.count = fragment;
     out.stackCount = stack;
-    return place - nextStart;
+    return place;
   }
 
-  private emit(startKey: number, endKey: number): void {
-    const { out, activeCount } = this;
-    out.reserve(activeCount);
+  private emit(startKey: number, endKey: number, endPrefix: number): void {
+    const { out, active } = this;
+    out.reserve(active.count);
     const { count } = out;
     out.startKeys[count] = startKey;
     out.endKeys[count] = endKey;
+    out.endPrefixes[count] = endPrefix;
     if (this.snapshots !== undefined) this.emitVisible(this.snapshots);
     else this.emitAll();
     out.count = count + 1;
@@ -247,29 +267,24 @@ class Sweep {
   }
 
   private emitAll(): void {
-    const { out, activeSeqnos, activeCount, activePlaces } = this;
-    const { seqnos, stackTombstones } = out;
-    let to = out.stackCount;
-    if (stackTombstones !== undefined) {
-      for (let i = 0; i < activeCount; i++) {
-        stackTombstones[to + i] = this.borders.startKeys[activePlaces[i]!]! >> 1;
+    const { out, active } = this;
+    active.copySeqnos(out.seqnos, out.stackCount);
+    if (out.stackTombstones !== undefined) {
+      for (let i = 0; i < active.count; i++) {
+        out.stackTombstones[out.stackCount + i] = this.borders.startKeys[active.tombstones[i]!]! >> 1;
       }
     }
-    if (activeCount < 48) for (let i = 0; i < activeCount; i++) seqnos[to++] = activeSeqnos[i]!;
-    else {
-      seqnos.set(activeSeqnos.subarray(0, activeCount), to);
-      to += activeCount;
-    }
-    out.stackCount = to;
+    out.stackCount += active.count;
   }
 
   /** Only the newest sequence number of each stripe between snapshots: no reader can tell the others. */
   private emitVisible(snapshots: readonly ComparableSeqno[]): void {
     const { out } = this;
+    const { seqnos, count } = this.active;
     let limit = MAX_SEQNO;
     let snapshot = snapshots.length;
-    for (let i = 0; i < this.activeCount; i++) {
-      const seqno = this.activeSeqnos[i]!;
+    for (let i = 0; i < count; i++) {
+      const seqno = seqnos[i]!;
       if (seqno > limit) continue;
       out.seqnos[out.stackCount++] = seqno;
       while (snapshot > 0 && snapshots[snapshot - 1]! >= seqno) snapshot--;
@@ -279,76 +294,31 @@ class Sweep {
   }
 
   private activate(place: number): void {
+    const { active } = this;
     const seqno = this.borders.seqnos[place]!;
-    const { activeCount } = this;
-    let at = 0;
-    if (activeCount > 0) {
-      at = this.positionOf(seqno);
-      if (at < activeCount && this.activeSeqnos[at] === seqno && this.isRepeated(place, seqno, at)) {
-        this.repeated ??= new Uint8Array(this.borders.count);
-        this.repeated[place] = 1;
-        return;
-      }
-      if (activeCount === this.activeSeqnos.length) this.growActive();
-      this.moveActive(at, at + 1);
-    }
-    this.activeSeqnos[at] = seqno;
-    this.activePlaces[at] = place;
-    this.activeCount = activeCount + 1;
-  }
-
-  private retire(place: number): void {
-    if (this.repeated !== undefined && this.repeated[place] === 1) return;
-    let at = 0;
-    if (this.activeCount > 1) {
-      at = this.positionOf(this.borders.seqnos[place]!);
-      while (this.activePlaces[at] !== place) at++;
-      this.moveActive(at + 1, at);
-    }
-    this.activeCount--;
-  }
-
-  /** Moves what is active from `from` on to `to`. Short runs by a loop: `copyWithin` has its price at any length. */
-  private moveActive(from: number, to: number): void {
-    const { activeSeqnos, activePlaces, activeCount } = this;
-    if (activeCount - from > 48) {
-      activeSeqnos.copyWithin(to, from, activeCount);
-      activePlaces.copyWithin(to, from, activeCount);
-    } else if (to > from) {
-      for (let i = activeCount; i > from; i--) {
-        activeSeqnos[i] = activeSeqnos[i - 1]!;
-        activePlaces[i] = activePlaces[i - 1]!;
-      }
+    const position = active.positionOf(seqno);
+    if (this.isRepeated(place, seqno, position)) {
+      this.repeated ??= new Uint8Array(this.borders.count);
+      this.repeated[place] = 1;
     } else {
-      for (let i = from; i < activeCount; i++) {
-        activeSeqnos[i - 1] = activeSeqnos[i]!;
-        activePlaces[i - 1] = activePlaces[i]!;
-      }
+      active.insertAt(position, seqno, place);
     }
   }
 
-  /** The first active place whose sequence number is not above `seqno`. */
-  private positionOf(seqno: ComparableSeqno): number {
-    const { activeSeqnos } = this;
-    let low = 0;
-    let high = this.activeCount;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (activeSeqnos[middle]! <= seqno) high = middle;
-      else low = middle + 1;
-    }
-    return low;
-  }
-
-  /** Whether an active tombstone with this sequence number has the same end (and timestamp). */
-  private isRepeated(place: number, seqno: ComparableSeqno, at: number): boolean {
+  /** Whether an active tombstone, from `position` on, has the same sequence number and end (and timestamp). */
+  private isRepeated(place: number, seqno: ComparableSeqno, position: number): boolean {
+    const { seqnos, tombstones: places, count } = this.active;
     const { startKeys } = this.borders;
-    for (let i = at; i < this.activeCount && this.activeSeqnos[i] === seqno; i++) {
-      const [other, own] = [startKeys[this.activePlaces[i]!]!, startKeys[place]!];
-      if (this.order.compareKeys(other + 1, own + 1) === 0 && this.sameTimestamp(other >> 1, own >> 1))
-        return true;
+    for (let i = position; i < count && seqnos[i] === seqno; i++) {
+      const other = startKeys[places[i]!]!;
+      const own = startKeys[place]!;
+      if (this.isSameKey(other + 1, own + 1) && this.sameTimestamp(other >> 1, own >> 1)) return true;
     }
     return false;
+  }
+
+  private isSameKey(a: number, b: number): boolean {
+    return this.prefixes[a] === this.prefixes[b] && this.order.compareTies(a, b) === 0;
   }
 
   private sameTimestamp(a: number, b: number): boolean {
@@ -357,14 +327,5 @@ class Sweep {
       if (timestamps[a * timestampSize + i] !== timestamps[b * timestampSize + i]) return false;
     }
     return true;
-  }
-
-  private growActive(): void {
-    const seqnos = new Float64Array(2 * this.activeSeqnos.length);
-    seqnos.set(this.activeSeqnos);
-    this.activeSeqnos = seqnos;
-    const places = new Int32Array(2 * this.activePlaces.length);
-    places.set(this.activePlaces);
-    this.activePlaces = places;
   }
 }

@@ -14,13 +14,14 @@ export interface KeyColumn {
 }
 
 /**
- * Compares the keys of one column among each other, and with keys from outside, mostly by one subtraction: of what
- * follows the bytes that all keys share, up to six are kept as an integer (`prefixes[k]`). Two keys with
- * equal prefixes are compared byte by byte, unless their length leaves no bytes to compare.
+ * The order of the keys of one column among each other, and beside keys from outside, mostly by one subtraction: of
+ * what follows the bytes that all keys share, up to six are an integer, the key's prefix. Only keys with equal
+ * prefixes are compared byte by byte, unless their length leaves no bytes to compare.
  * Comparators other than the bytewise ones have all prefixes 0, and always compare byte by byte.
+ *
+ * Prefixes are handed to the caller once and not kept here: whoever needs them keeps them in an order of its own.
  */
 export class KeyOrder {
-  readonly prefixes: Float64Array;
   /** Equal prefixes mean equal keys within the column. */
   readonly exact: boolean;
   private readonly compare: Comparator['compare'];
@@ -33,16 +34,16 @@ export class KeyOrder {
   /** Bytes that a prefix stands for: as many as the longest key has, at most six. */
   private readonly width: number;
 
-  /** `comparator` is that of user keys without timestamps. */
+  /** `comparator` is that of user keys without timestamps; the prefix of key k is stored in `prefixes[k]`. */
   constructor(
     private readonly keys: KeyColumn,
     comparator: Comparator,
+    prefixes: Float64Array,
   ) {
     this.compare = comparator.compare;
     this.direction =
       comparator === bytewiseComparator ? 1 : comparator === reverseBytewiseComparator ? -1 : 0;
-    this.prefixes = new Float64Array(keys.count);
-    const shape = this.direction === 0 ? NO_PREFIXES : fillPrefixes(keys, this.prefixes, this.direction);
+    const shape = fillPrefixes(keys, prefixes, this.direction);
     this.sharedLength = shape.sharedLength;
     this.uniformLength = shape.uniformLength;
     this.width = shape.width;
@@ -52,10 +53,11 @@ export class KeyOrder {
       shape.uniformLength <= shape.sharedLength + shape.width;
   }
 
-  /** Order of two keys of the column. */
-  compareKeys(a: number, b: number): number {
-    const difference = this.prefixes[a]! - this.prefixes[b]!;
-    return difference !== 0 || this.exact ? difference : this.compareTies(a, b);
+  /** Order of two keys of the column with equal prefixes. */
+  compareTies(a: number, b: number): number {
+    if (this.exact) return 0;
+    const { bytes, offsets } = this.keys;
+    return this.compare(bytes, offsets[a]!, offsets[a + 1]!, bytes, offsets[b]!, offsets[b + 1]!);
   }
 
   /**
@@ -79,17 +81,15 @@ export class KeyOrder {
     return this.direction * integerAt(key, from, end, this.width);
   }
 
-  /** Order of key k of the column against one from outside, whose `prefixOf` is `prefix`. */
-  compareWith(k: number, key: Uint8Array, start: number, end: number, prefix: number): number {
-    const difference = this.prefixes[k]! - prefix;
-    if (difference !== 0 || (this.exact && end - start === this.uniformLength)) return difference;
-    const { bytes, offsets } = this.keys;
-    return this.compare(bytes, offsets[k]!, offsets[k + 1]!, key, start, end);
+  /** Whether a key of this length from outside equals each key of the column whose prefix is its own. */
+  isExactFor(length: number): boolean {
+    return this.exact && length === this.uniformLength;
   }
 
-  private compareTies(a: number, b: number): number {
+  /** Order of key k of the column beside one from outside, byte by byte. */
+  compareWith(k: number, key: Uint8Array, start: number, end: number): number {
     const { bytes, offsets } = this.keys;
-    return this.compare(bytes, offsets[a]!, offsets[a + 1]!, bytes, offsets[b]!, offsets[b + 1]!);
+    return this.compare(bytes, offsets[k]!, offsets[k + 1]!, key, start, end);
   }
 }
 
@@ -103,12 +103,15 @@ interface PrefixShape {
 const NO_PREFIXES: PrefixShape = { sharedLength: 0, uniformLength: -1, width: 0 };
 
 function fillPrefixes(keys: KeyColumn, prefixes: Float64Array, direction: number): PrefixShape {
-  if (keys.count === 0) return NO_PREFIXES;
+  if (keys.count === 0 || direction === 0) {
+    prefixes.fill(0, 0, keys.count);
+    return NO_PREFIXES;
+  }
   return fillUniform(keys, prefixes, direction) ?? fillAny(keys, prefixes, direction);
 }
 
 /**
- * Keys of one length, as integers are: what they share is guessed from three of them and checked, and the prefixes
+ * Keys of one length, as integers are: what they share is guessed from three of them, and checked while the prefixes
  * are taken word by word. Undefined when the keys are not so.
  */
 function fillUniform(
@@ -117,47 +120,29 @@ function fillUniform(
   direction: number,
 ): PrefixShape | undefined {
   const length = offsets[1]! - offsets[0]!;
-  const view = viewOf(bytes);
-  let sharedWords = 0;
-  const [middle, last] = [offsets[count >> 1]!, offsets[count - 1]!];
+  if (offsets[count] !== count * length) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const middle = length * (count >> 1);
+  const last = length * (count - 1);
+  let shared = 0;
   while (
-    4 * sharedWords + 8 <= length &&
-    view.getUint32(4 * sharedWords) === view.getUint32(middle + 4 * sharedWords) &&
-    view.getUint32(4 * sharedWords) === view.getUint32(last + 4 * sharedWords)
+    shared + 8 <= length &&
+    view.getUint32(shared) === view.getUint32(middle + shared) &&
+    view.getUint32(shared) === view.getUint32(last + shared)
   ) {
-    sharedWords++;
+    shared += 4;
   }
-  const shared = 4 * sharedWords;
   const width = length - shared === 4 ? 4 : PREFIX_BYTES;
   if (length - shared < width) return undefined;
-  if (!haveOneShape(offsets, view, count, length, sharedWords)) return undefined;
-  if (width === 4) {
-    for (let k = 0, from = shared; k < count; k++, from += length) prefixes[k] = view.getUint32(from);
-  } else {
-    for (let k = 0, from = shared; k < count; k++, from += length) {
-      prefixes[k] = view.getUint16(from) * 2 ** 32 + view.getUint32(from + 2);
-    }
+  for (let k = 0, pos = 0; k < count; k++, pos += length) {
+    if (offsets[k] !== pos) return undefined;
+    for (let i = 0; i < shared; i += 4) if (view.getUint32(pos + i) !== view.getUint32(i)) return undefined;
+    const from = pos + shared;
+    const prefix =
+      width === 4 ? view.getUint32(from) : view.getUint16(from) * 2 ** 32 + view.getUint32(from + 2);
+    prefixes[k] = direction * prefix;
   }
-  if (direction < 0) for (let k = 0; k < count; k++) prefixes[k] = -prefixes[k]!;
   return { sharedLength: shared, uniformLength: length, width };
-}
-
-/** Whether all keys have the length, and the first four-byte words of the first. */
-function haveOneShape(
-  offsets: Int32Array,
-  view: DataView,
-  count: number,
-  length: number,
-  sharedWords: number,
-): boolean {
-  for (let k = 0, pos = 0; k < count; k++, pos += length) if (offsets[k] !== pos) return false;
-  if (offsets[count] !== count * length) return false;
-  for (let w = 0; w < sharedWords; w++) {
-    const word = view.getUint32(4 * w);
-    for (let k = 0, pos = 4 * w; k < count; k++, pos += length)
-      if (view.getUint32(pos) !== word) return false;
-  }
-  return true;
 }
 
 function fillAny(keys: KeyColumn, prefixes: Float64Array, direction: number): PrefixShape {
@@ -198,8 +183,4 @@ function sharedPrefixLength({ bytes, offsets, count }: KeyColumn, shortest: numb
     for (let i = 0; i < shared; i++) if (bytes[start + i] !== bytes[i]) shared = i;
   }
   return shared;
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

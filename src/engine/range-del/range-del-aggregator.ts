@@ -3,6 +3,7 @@ import { type ComparableSeqno, MAX_SEQNO } from './comparable-seqno.ts';
 import { type Stripe, snapshotStripes } from './fragment-iterator.ts';
 import type { FragmentedTombstones } from './fragmented-tombstones.ts';
 import { fragmentTombstones } from './fragmenter.ts';
+import { TombstoneCursor } from './tombstone-cursor.ts';
 import { TombstoneSet } from './tombstone-set.ts';
 import { type FileBounds, TombstoneSource } from './tombstone-source.ts';
 
@@ -17,9 +18,7 @@ const MAX_PLAIN_SOURCES = 8;
 
 /** The tombstones of several sources that one range of sequence numbers can see. */
 class StripeTombstones {
-  private readonly sources: TombstoneSource[] = [];
-  /** Of each source the fragment at which the last search ended. */
-  private readonly positions: number[] = [];
+  private readonly cursors: TombstoneCursor[] = [];
   private window: ForwardWindow | undefined;
 
   constructor(
@@ -28,8 +27,7 @@ class StripeTombstones {
   ) {}
 
   add(source: TombstoneSource): void {
-    this.sources.push(source);
-    this.positions.push(0);
+    this.cursors.push(new TombstoneCursor(source, this.stripe, this.timestamp));
     this.window = undefined;
   }
 
@@ -41,21 +39,23 @@ class StripeTombstones {
     seqno: ComparableSeqno,
     mode: PositioningMode,
   ): boolean {
-    const { sources } = this;
-    if (mode === 'forward' && sources.length > MAX_PLAIN_SOURCES) {
-      this.window ??= new ForwardWindow(sources);
+    const { cursors } = this;
+    const anew = mode === 'fullScan';
+    if (mode === 'forward' && cursors.length > MAX_PLAIN_SOURCES) {
+      this.window ??= new ForwardWindow(cursors.map(({ source }) => source));
       const active = this.window.advance(key, start, end);
       for (let i = 0; i < active.length; i++)
-        if (this.deletes(active[i]!, key, start, end, seqno, mode)) return true;
+        if (cursors[active[i]!]!.deletes(key, start, end, seqno, anew)) return true;
       return false;
     }
-    for (let i = 0; i < sources.length; i++) if (this.deletes(i, key, start, end, seqno, mode)) return true;
+    for (let i = 0; i < cursors.length; i++)
+      if (cursors[i]!.deletes(key, start, end, seqno, anew)) return true;
     return false;
   }
 
   /** Whether any tombstone covers a key in [start, end], both inclusive. */
   isRangeOverlapped(start: Uint8Array, end: Uint8Array): boolean {
-    return this.sources.some((source) => {
+    return this.cursors.some(({ source }) => {
       const { list } = source;
       const prefix = list.order.prefixOf(start, 0, start.length);
       for (let f = list.firstEndingAfter(start, 0, start.length, prefix); f < list.count; f++) {
@@ -66,27 +66,6 @@ class StripeTombstones {
       }
       return false;
     });
-  }
-
-  private deletes(
-    i: number,
-    key: Uint8Array,
-    start: number,
-    end: number,
-    seqno: ComparableSeqno,
-    mode: PositioningMode,
-  ): boolean {
-    const source = this.sources[i]!;
-    const { list } = source;
-    const prefix = list.order.prefixOf(key, start, end);
-    const fragment =
-      mode === 'fullScan'
-        ? list.firstEndingAfter(key, start, end, prefix)
-        : list.firstEndingAfterNear(this.positions[i]!, key, start, end, prefix);
-    this.positions[i] = fragment;
-    if (fragment === list.count || !list.startsAtOrBefore(fragment, key, start, end, prefix)) return false;
-    const newest = list.newestVisible(fragment, this.stripe.upper, this.timestamp);
-    return newest >= this.stripe.lower && newest > seqno && source.isInside(key, start, end, seqno);
   }
 }
 

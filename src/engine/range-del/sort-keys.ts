@@ -1,4 +1,9 @@
-import type { KeyOrder } from './key-order.ts';
+/** What decides between keys with equal prefixes. */
+export interface TieOrder {
+  /** Equal prefixes are equal keys: nothing more is compared. */
+  readonly exact: boolean;
+  compareTies(a: number, b: number): number;
+}
 
 /** Up to this insertion is cheaper than distributing. */
 const MAX_INSERTION_COUNT = 24;
@@ -6,7 +11,7 @@ const MAX_BUCKETS = 1 << 16;
 
 /**
  * Keys to be sorted, and room for sorting them: kept between calls, since fresh memory costs more than the sorting of
- * a thousand keys. The caller puts `count` keys into `ids`; sorted, they are in `ids` with their prefixes beside them.
+ * a thousand keys. The caller puts keys into `ids` and their prefixes into `prefixes`; sorted, they are there again.
  */
 export class SortScratch {
   ids: Int32Array = new Int32Array(0);
@@ -18,9 +23,15 @@ export class SortScratch {
   /** Makes room for `count` keys; forgets what was there. */
   reserve(count: number): void {
     if (count <= this.ids.length) return;
-    const capacity = Math.max(64, 2 ** (32 - Math.clz32(count - 1)));
+    const capacity = Math.max(64, powerOfTwoFrom(count));
     this.ids = new Int32Array(capacity);
     this.prefixes = new Float64Array(capacity);
+  }
+
+  /** Makes room for moving them: keys that are sorted already do not need it. */
+  reserveSpare(): void {
+    const capacity = this.ids.length;
+    if (this.spareIds.length === capacity) return;
     this.spareIds = new Int32Array(capacity);
     this.sparePrefixes = new Float64Array(capacity);
     this.places = new Int32Array(Math.min(MAX_BUCKETS, capacity));
@@ -37,45 +48,51 @@ export class SortScratch {
 }
 
 /**
- * Sorts the keys `scratch.ids[0, count)` of one column by their order. Keys that are sorted already cost one
- * comparison each and stay where they are. Otherwise they are distributed over about as many buckets as there are
- * keys, by where their prefix lies between the smallest and the largest, and what fell together is put right by
- * insertion: n for keys that are spread evenly. A bucket with many keys is distributed again over its own range;
- * keys with equal prefixes are sorted by comparison: n log n at worst.
+ * Sorts the keys `scratch.ids[0, count)` by their prefixes, and those with equal prefixes by `order`. Keys that are
+ * sorted already cost one comparison each and stay where they are. Otherwise they are distributed over about as many
+ * buckets as there are keys, by where their prefix lies between the smallest and the largest, and what fell together
+ * is put right by insertion: n for keys that are spread evenly. A bucket with many keys is distributed again over
+ * its own range; keys with equal prefixes are sorted by comparison: n log n at worst.
  */
-export function sortKeys(order: KeyOrder, scratch: SortScratch, count: number): void {
-  const { ids, prefixes } = scratch;
-  const all = order.prefixes;
-  let lowest = Number.POSITIVE_INFINITY;
-  let highest = Number.NEGATIVE_INFINITY;
-  for (let i = 0; i < count; i++) {
-    const prefix = all[ids[i]!]!;
-    prefixes[i] = prefix;
+export function sortKeys(order: TieOrder, scratch: SortScratch, count: number): void {
+  if (isSorted(order, scratch, count)) return;
+  if (count <= MAX_INSERTION_COUNT) {
+    insert(order, scratch, 0, count);
+    return;
+  }
+  const { prefixes } = scratch;
+  let lowest = prefixes[0]!;
+  let highest = lowest;
+  for (let i = 1; i < count; i++) {
+    const prefix = prefixes[i]!;
     if (prefix < lowest) lowest = prefix;
     if (prefix > highest) highest = prefix;
   }
-  if (isSorted(order, scratch, count)) return;
-  if (count <= MAX_INSERTION_COUNT) insert(order, scratch, 0, count);
-  else if (lowest === highest) sortTies(order, scratch, 0, count);
-  else {
-    const buckets = distribute(scratch, 0, count, lowest, highest - lowest);
-    // Everything has been moved: what was spare holds the keys now, and nothing is copied back.
-    scratch.swap();
-    if (largestBucket(scratch.places, 0, buckets) <= MAX_INSERTION_COUNT) insert(order, scratch, 0, count);
-    else sortBuckets(order, scratch, 0, scratch.places.slice(0, buckets));
+  if (lowest === highest) {
+    sortTies(order, scratch, 0, count);
+    return;
   }
+  scratch.reserveSpare();
+  const buckets = distribute(scratch, 0, count, lowest, highest - lowest);
+  // Everything has been moved: what was spare holds the keys now, and nothing is copied back.
+  scratch.swap();
+  if (largestBucket(scratch.places, 0, buckets) <= MAX_INSERTION_COUNT) insert(order, scratch, 0, count);
+  else sortBuckets(order, scratch, 0, scratch.places.slice(0, buckets));
 }
 
-function isSorted(order: KeyOrder, { ids, prefixes }: SortScratch, count: number): boolean {
+function isSorted(order: TieOrder, { ids, prefixes }: SortScratch, count: number): boolean {
+  const { exact } = order;
+  let before = prefixes[0]!;
   for (let i = 1; i < count; i++) {
-    const difference = prefixes[i - 1]! - prefixes[i]!;
-    if (difference > 0) return false;
-    if (difference === 0 && !order.exact && order.compareKeys(ids[i - 1]!, ids[i]!) > 0) return false;
+    const prefix = prefixes[i]!;
+    if (before > prefix) return false;
+    if (before === prefix && !exact && order.compareTies(ids[i - 1]!, ids[i]!) > 0) return false;
+    before = prefix;
   }
   return true;
 }
 
-function sortRange(order: KeyOrder, scratch: SortScratch, start: number, end: number): void {
+function sortRange(order: TieOrder, scratch: SortScratch, start: number, end: number): void {
   if (end - start <= MAX_INSERTION_COUNT) {
     insert(order, scratch, start, end);
     return;
@@ -104,7 +121,7 @@ function sortRange(order: KeyOrder, scratch: SortScratch, start: number, end: nu
  */
 function distribute(scratch: SortScratch, start: number, end: number, lowest: number, range: number): number {
   const { ids, prefixes, spareIds, sparePrefixes, places } = scratch;
-  const buckets = Math.min(MAX_BUCKETS, 2 ** (32 - Math.clz32(end - start - 1)));
+  const buckets = Math.min(MAX_BUCKETS, powerOfTwoFrom(end - start));
   const scale = (buckets - 1) / range;
   places.fill(0, 0, buckets);
   for (let i = start; i < end; i++) places[((prefixes[i]! - lowest) * scale) | 0]!++;
@@ -135,7 +152,7 @@ function largestBucket(ends: Int32Array, start: number, buckets: number): number
   return largest;
 }
 
-function sortBuckets(order: KeyOrder, scratch: SortScratch, start: number, ends: Int32Array): void {
+function sortBuckets(order: TieOrder, scratch: SortScratch, start: number, ends: Int32Array): void {
   let from = start;
   for (let bucket = 0; bucket < ends.length; bucket++) {
     const to = ends[bucket]!;
@@ -144,7 +161,7 @@ function sortBuckets(order: KeyOrder, scratch: SortScratch, start: number, ends:
   }
 }
 
-function insert(order: KeyOrder, { ids, prefixes }: SortScratch, start: number, end: number): void {
+function insert(order: TieOrder, { ids, prefixes }: SortScratch, start: number, end: number): void {
   const { exact } = order;
   let before = prefixes[start]!;
   for (let i = start + 1; i < end; i++) {
@@ -157,7 +174,7 @@ function insert(order: KeyOrder, { ids, prefixes }: SortScratch, start: number, 
     let to = i;
     while (to > start) {
       const difference = prefixes[to - 1]! - prefix;
-      if (difference < 0 || (difference === 0 && (exact || order.compareKeys(ids[to - 1]!, id) <= 0))) break;
+      if (difference < 0 || (difference === 0 && (exact || order.compareTies(ids[to - 1]!, id) <= 0))) break;
       prefixes[to] = prefixes[to - 1]!;
       ids[to] = ids[to - 1]!;
       to--;
@@ -168,6 +185,11 @@ function insert(order: KeyOrder, { ids, prefixes }: SortScratch, start: number, 
   }
 }
 
-function sortTies(order: KeyOrder, { ids }: SortScratch, start: number, end: number): void {
-  if (!order.exact) ids.subarray(start, end).sort((a, b) => order.compareKeys(a, b));
+function sortTies(order: TieOrder, { ids }: SortScratch, start: number, end: number): void {
+  if (!order.exact) ids.subarray(start, end).sort((a, b) => order.compareTies(a, b));
+}
+
+/** The smallest power of two that is not below `count`. */
+function powerOfTwoFrom(count: number): number {
+  return 2 ** (32 - Math.clz32(count - 1));
 }
