@@ -14,7 +14,10 @@ export interface MergeOperator {
   partialMerge(operands: readonly Uint8Array[]): Uint8Array | undefined;
 }
 
-/** Operands joined with a delimiter. Source: RocksDB utilities/merge_operators/string_append/stringappend.cc. */
+/**
+ * Operands joined with a delimiter; the TEST one leaves operands apart until there is a value below them.
+ * Source: RocksDB utilities/merge_operators/string_append/stringappend.cc, stringappend2.cc.
+ */
 export function stringAppendOperator(
   delimiter: Uint8Array,
   name: 'StringAppendOperator' | 'StringAppendTESTOperator' = 'StringAppendOperator',
@@ -22,7 +25,7 @@ export function stringAppendOperator(
   return {
     name,
     fullMerge: (base, operands) => join(base === undefined ? operands : [base, ...operands], delimiter),
-    partialMerge: (operands) => join(operands, delimiter),
+    partialMerge: (operands) => (name === 'StringAppendOperator' ? join(operands, delimiter) : undefined),
   };
 }
 

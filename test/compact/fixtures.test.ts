@@ -4,18 +4,15 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { NodeEncoderRegistry } from '../../src/node/encoders.ts';
-import { openNodeEnvironment } from '../../src/node/environment.ts';
 import { type MergeOperator, mergeOperatorByName } from '../../src/operators/merge-operator.ts';
-import { openTargets } from '../../src/tools/compact/output-targets.ts';
-import { type CompactResult, compactTables } from '../../src/tools/compact.ts';
+import type { CompactRequest } from '../../src/tools/compact.ts';
 import { verifyPaths } from '../../src/tools/verify.ts';
 import { readGzipText, sharedFixtures, type UserRow } from '../support/fixtures.ts';
 import { findTool, runTool, toolVersion } from '../support/oracles.ts';
 import { type JsonRow, scanRows } from '../support/scan.ts';
+import { userView } from '../support/user-view.ts';
+import { compactHere, node } from './compact-here.ts';
 
-const node = await openNodeEnvironment();
-const environment = { ...node, encoders: new NodeEncoderRegistry(node.hashes) };
 const folder = mkdtempSync(path.join(tmpdir(), 'sstkit-compact-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -45,71 +42,13 @@ const cases: Case[] = sharedFixtures().databases.flatMap(({ name, tables, expect
   }),
 );
 
-async function compactInto(out: string, test: Case, rest: Partial<Parameters<typeof compactTables>[1]>) {
-  const warnings: string[] = [];
-  const targets = openTargets(path.join(folder, out), {
-    force: true,
-    many: rest.targetFileBytes !== undefined,
+async function compactInto(out: string, test: Case, rest: Partial<CompactRequest>) {
+  const { result, warnings } = await compactHere(path.join(folder, out), {
+    paths: test.paths,
+    columnFamily: test.family,
+    ...rest,
   });
-  const result: CompactResult = await compactTables(
-    environment,
-    {
-      paths: test.paths,
-      recursive: false,
-      columnFamily: test.family,
-      open: {},
-      snapshots: [],
-      bottommost: false,
-      mergeOperator: undefined,
-      targetFileBytes: Number.POSITIVE_INFINITY,
-      table: {},
-      salvage: false,
-      dryRun: false,
-      ...rest,
-    },
-    (number) => targets.open(number),
-    {
-      finding: () => undefined,
-      failure: () => undefined,
-      note: () => undefined,
-      warning: (text) => warnings.push(text),
-      skipped: () => undefined,
-      progress: () => undefined,
-    },
-  );
   return { result, warnings, paths: result.outputs.map((output) => output.path) };
-}
-
-/** The user's view of rows: the newest version that no tombstone hides, operands merged. */
-function userView(rows: readonly JsonRow[], operator: MergeOperator | undefined): UserRow[] {
-  const tombstones = rows.filter(({ type }) => type === 'range_delete');
-  const keys = new Map<string, JsonRow[]>();
-  for (const row of rows) {
-    if (row.type !== 'range_delete') keys.set(row.key!, [...(keys.get(row.key!) ?? []), row]);
-  }
-  return [...keys].flatMap(([key, versions]): UserRow[] => {
-    const covering = tombstones
-      .filter(({ start, end }) => start! <= key && key < end!)
-      .reduce((newest, { seqno }) => Math.max(newest, Number(seqno)), -1);
-    const operands: Uint8Array[] = [];
-    let base: JsonRow | undefined;
-    for (const row of versions.sort((a, b) => Number(b.seqno) - Number(a.seqno))) {
-      if (Number(row.seqno) < covering) break;
-      if (row.type === 'merge') {
-        operands.unshift(Buffer.from(row.value!, 'hex'));
-        continue;
-      }
-      if (!row.type.includes('delete')) base = row;
-      break;
-    }
-    if (operands.length > 0) {
-      const value = operator!.fullMerge(base && Buffer.from(base.value!, 'hex'), operands);
-      return [{ key, value: Buffer.from(value).toString('hex') }];
-    }
-    if (base === undefined) return [];
-    if (base.columns !== undefined) return [{ key, columns: base.columns }];
-    return [base.value === undefined ? { key } : { key, value: base.value }];
-  });
 }
 
 /** Values in blob files are not compared. */

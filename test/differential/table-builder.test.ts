@@ -3,7 +3,7 @@
  * options. Whole files where nothing is compressed; else the uncompressed contents of each block, and properties.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,7 @@ import {
   reverseBytewiseComparator,
 } from '../../src/operators/comparator.ts';
 import { cappedPrefix, fixedPrefix } from '../../src/operators/prefix-extractor.ts';
-import { findTool } from '../support/oracles.ts';
+import { findTool, librocksdbVersion } from '../support/oracles.ts';
 import {
   CountingCollector,
   dataBlocks,
@@ -34,15 +34,6 @@ import {
 } from './table-builder-rebuild.ts';
 
 const GENERATOR = fileURLToPath(new URL('./make-table.cc', import.meta.url));
-const HEADER = '/usr/include/rocksdb/version.h';
-
-function librocksdbVersion(): string | undefined {
-  if (!existsSync(HEADER)) return undefined;
-  const text = readFileSync(HEADER, 'utf8');
-  const part = (name: string) => new RegExp(`ROCKSDB_${name} (\\d+)`).exec(text)?.[1];
-  return `${part('MAJOR')}.${part('MINOR')}.${part('PATCH')}`;
-}
-
 const version = librocksdbVersion();
 const available = findTool('g++') !== undefined && version === '7.8.3';
 if (!available) {
