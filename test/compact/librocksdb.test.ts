@@ -4,13 +4,13 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringAppendOperator } from '../../src/operators/merge-operator.ts';
 import { findTool, librocksdbVersion } from '../support/oracles.ts';
+import { makeRamFolder } from '../support/ram-folder.ts';
 import { TEST_SCALE } from '../support/random.ts';
 import { scanRows } from '../support/scan.ts';
 import { compactHere } from './compact-here.ts';
@@ -85,7 +85,7 @@ describe.skipIf(!available)('compaction of librocksdb 7.8.3', () => {
   let workloads: Workload[];
 
   beforeAll(() => {
-    folder = mkdtempSync(path.join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'sstkit-workloads-'));
+    folder = makeRamFolder('sstkit-workloads-');
     const generator = path.join(folder, 'make-workloads');
     execFileSync('g++', ['-std=c++17', '-O1', GENERATOR, '-o', generator, '-lrocksdb']);
     const lines = execFileSync(generator, [folder, String(FIRST_SEED), String(COUNT)], {
