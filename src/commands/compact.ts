@@ -1,5 +1,5 @@
 import { string as pathArgument } from '@oclif/core/args';
-import { boolean, custom, string } from '@oclif/core/flags';
+import { custom, string } from '@oclif/core/flags';
 import { SstkitCommand } from '../base-command.ts';
 import type { OutputTarget } from '../engine/compaction/compaction-outputs.ts';
 import { InvalidArgumentError, type SstError } from '../errors.ts';
@@ -17,7 +17,9 @@ import {
 import type { TableOptions } from '../format/table-builder/table-options.ts';
 import type { Progress } from '../node/progress.ts';
 import type { NamedMergeOperator } from '../operators/merge-operator.ts';
+import { parseKey } from '../render/key-format.ts';
 import { type TableFlagValues, tableFlags, tableOptionsOf } from '../table-flags.ts';
+import type { KeyRange } from '../tools/key-range.ts';
 
 const MAX_SNAPSHOT = 2n ** 56n - 1n;
 
@@ -54,10 +56,6 @@ const writingFlags = Object.fromEntries(
 /** Named in the contract of the command line, and not part of this release. */
 const REFUSED: Readonly<Record<string, string>> = {
   db: 'a DB cannot be compacted in place: give table files, and --out',
-  from: 'a part cannot be cut out',
-  to: 'a part cannot be cut out',
-  prefix: 'a part cannot be cut out',
-  ingestable: 'outputs for ingestion are not written',
 };
 
 export default class Compact extends SstkitCommand {
@@ -106,6 +104,13 @@ export default class Compact extends SstkitCommand {
     }),
     force: switchFlag('replace existing outputs [default: off]'),
     cf: string({ description: 'only files of this column family', helpValue: 'NAME' }),
+    from: string({ description: 'only keys from this one on, inclusive', helpValue: 'KEY' }),
+    to: string({ description: 'only keys before this one', helpValue: 'KEY' }),
+    prefix: string({ description: 'only keys with this prefix', helpValue: 'KEY' }),
+    ingestable: switchFlag(
+      'the output is for ingestion: each key once, without sequence numbers, range tombstones beside the keys ' +
+        '[default: off]',
+    ),
     snapshots: custom<bigint[]>({
       description: 'sequence numbers at which readers may still look [default: none]',
       helpValue: 'N,N',
@@ -126,10 +131,6 @@ export default class Compact extends SstkitCommand {
       'one line for each entry that is not written, and why; on stderr with --json [default: off]',
     ),
     db: string({ hidden: true }),
-    from: string({ hidden: true }),
-    to: string({ hidden: true }),
-    prefix: string({ hidden: true }),
-    ingestable: boolean({ hidden: true, default: false }),
     progress: progressFlag,
     recursive: recursiveFlag,
   };
@@ -180,6 +181,7 @@ export default class Compact extends SstkitCommand {
         {
           paths: args.path,
           recursive: flags.recursive,
+          range: rangeOf(flags),
           columnFamily: flags.cf,
           open: {
             ...(flags.comparator === undefined ? {} : { comparator: flags.comparator }),
@@ -190,6 +192,7 @@ export default class Compact extends SstkitCommand {
           mergeOperator: await operatorOf(flags['merge-operator']),
           targetFileBytes,
           table: await tableOf(withoutOrder(flags)),
+          ingestable: flags.ingestable,
           salvage: flags.salvage,
           dryRun: flags['dry-run'],
         },
@@ -248,6 +251,15 @@ function refuse(flags: Readonly<Record<string, unknown>>): void {
   }
 }
 
+/** Keys may be escaped, or hexadecimal. */
+function rangeOf({ from, to, prefix }: Partial<Record<'from' | 'to' | 'prefix', string>>): KeyRange {
+  return {
+    ...(from === undefined ? {} : { from: parseKey(from, 'from') }),
+    ...(to === undefined ? {} : { to: parseKey(to, 'to') }),
+    ...(prefix === undefined ? {} : { prefix: parseKey(prefix, 'prefix') }),
+  };
+}
+
 function outputOf(out: string | undefined): string {
   if (out !== undefined && out !== '-') return out;
   throw new InvalidArgumentError('out', out ?? '', '--out FILE or --out DIR says where the output goes');
@@ -269,7 +281,6 @@ function parseSnapshots(text: string): bigint[] {
 async function operatorOf(text: string | undefined): Promise<NamedMergeOperator | undefined> {
   if (text === undefined) return undefined;
   const { MERGE_OPERATOR_NAMES, mergeOperatorByName } = await import('../operators/merge-operator.ts');
-  const { parseKey } = await import('../render/key-format.ts');
   const colon = text.indexOf(':');
   const name = colon < 0 ? text : text.slice(0, colon);
   const delimiter = colon < 0 ? undefined : parseKey(text.slice(colon + 1), 'merge-operator');

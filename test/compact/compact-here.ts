@@ -9,6 +9,7 @@ export const environment = { ...node, encoders: new NodeEncoderRegistry(node.has
 /** What a test does not ask for. */
 export const PLAIN_REQUEST: Omit<CompactRequest, 'paths'> = {
   recursive: false,
+  range: {},
   columnFamily: undefined,
   open: {},
   snapshots: [],
@@ -16,6 +17,7 @@ export const PLAIN_REQUEST: Omit<CompactRequest, 'paths'> = {
   mergeOperator: undefined,
   targetFileBytes: Number.POSITIVE_INFINITY,
   table: {},
+  ingestable: false,
   salvage: false,
   dryRun: false,
 };

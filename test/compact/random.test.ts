@@ -1,206 +1,17 @@
 /** Compactions of seeded workloads against a model that keeps every version in an array. */
 
 import { describe, expect, it } from 'vitest';
-import { memorySource } from '../../src/bytes/source.ts';
-import type { OutputTarget } from '../../src/engine/compaction/compaction-outputs.ts';
-import { IoError, SstError } from '../../src/errors.ts';
-import { openTableBuilder } from '../../src/format/table-builder/table-builder.ts';
-import type { TableOptions } from '../../src/format/table-builder/table-options.ts';
-import { MemorySink } from '../../src/format/table-builder/table-sink.ts';
-import { ValueType } from '../../src/format/value-type.ts';
-import { NodeEncoderRegistry } from '../../src/node/encoders.ts';
-import { openNodeEnvironment } from '../../src/node/environment.ts';
-import { mergeOperatorByName, type NamedMergeOperator } from '../../src/operators/merge-operator.ts';
-import { type CompactRequest, type CompactResult, compactTables } from '../../src/tools/compact.ts';
+import { SstError } from '../../src/errors.ts';
+import type { NamedMergeOperator } from '../../src/operators/merge-operator.ts';
+import { type CompactResult, compactTables } from '../../src/tools/compact.ts';
 import { verifyPaths } from '../../src/tools/verify.ts';
 import { SeededRandom, TEST_SCALE } from '../support/random.ts';
-import { type JsonRow, scanRows } from '../support/scan.ts';
-
-/** A put, delete, single delete or merge of `key`, or a range tombstone [key, end). */
-interface Version {
-  key: string;
-  seqno: number;
-  type: 'put' | 'delete' | 'single_delete' | 'merge' | 'range_delete';
-  value: string;
-  end: string;
-}
-
-const TYPE_NUMBERS = {
-  put: ValueType.value,
-  delete: ValueType.deletion,
-  single_delete: ValueType.singleDeletion,
-  merge: ValueType.merge,
-  range_delete: ValueType.rangeDeletion,
-};
-
-const DELIMITER = '+';
-const APPEND = mergeOperatorByName('StringAppendOperator', new TextEncoder().encode(DELIMITER));
-
-/** What a reader at `seqno` sees of a key; undefined: nothing. Single deletes hide as deletes do. */
-function valueAt(versions: readonly Version[], key: string, seqno: number): string | undefined {
-  const visible = versions.filter((version) => version.seqno <= seqno);
-  const covering = visible
-    .filter(({ type, key: start, end }) => type === 'range_delete' && start <= key && key < end)
-    .reduce((newest, version) => Math.max(newest, version.seqno), -1);
-  const points = visible
-    .filter((version) => version.type !== 'range_delete' && version.key === key)
-    .sort((a, b) => b.seqno - a.seqno || TYPE_NUMBERS[b.type] - TYPE_NUMBERS[a.type]);
-  const operands: string[] = [];
-  let base: string | undefined;
-  for (const { type, value, seqno: own } of points) {
-    if (own < covering) break;
-    if (type === 'merge') {
-      operands.unshift(value);
-      continue;
-    }
-    if (type === 'put') base = value;
-    break;
-  }
-  if (operands.length === 0) return base;
-  return (base === undefined ? operands : [base, ...operands]).join(DELIMITER);
-}
-
-function viewAt(versions: readonly Version[], keys: readonly string[], seqno: number): string[] {
-  return keys.flatMap((key) => {
-    const value = valueAt(versions, key, seqno);
-    return value === undefined ? [] : [`${key}=${value}`];
-  });
-}
-
-/** Keys that begin with `s` keep to the contract of single deletes: a put only where nothing is. */
-function makeHistory(random: SeededRandom, keys: readonly string[], length: number): Version[] {
-  const versions: Version[] = [];
-  let seqno = 0;
-  const add = (version: Partial<Version> & Pick<Version, 'key' | 'type'>): void => {
-    versions.push({ value: '', end: '', seqno, ...version });
-  };
-  while (versions.length < length) {
-    seqno += 1 + random.below(2);
-    const key = random.pick(keys);
-    if (random.chance(0.07)) {
-      const [start, end] = [key, random.pick(keys)].sort() as [string, string];
-      if (start < end) add({ key: start, end, type: 'range_delete' });
-    } else if (key.startsWith('s')) {
-      const exists = valueAt(versions, key, seqno) !== undefined;
-      add({ key, type: exists ? 'single_delete' : 'put', value: exists ? '' : `v${seqno}` });
-    } else {
-      const type = random.pick(['put', 'put', 'delete', 'merge', 'merge'] as const);
-      add({ key, type, value: type === 'delete' ? '' : `${type === 'put' ? 'v' : 'm'}${seqno}` });
-    }
-  }
-  return versions;
-}
-
-const encoder = new TextEncoder();
-
-function internalKey({ key, seqno, type }: Version): Uint8Array {
-  const bytes = new Uint8Array(key.length + 8);
-  bytes.set(encoder.encode(key));
-  const trailer = (BigInt(seqno) << 8n) | BigInt(TYPE_NUMBERS[type]);
-  new DataView(bytes.buffer).setBigUint64(key.length, trailer, true);
-  return bytes;
-}
-
-const node = await openNodeEnvironment();
-const building = { ...node, encoders: new NodeEncoderRegistry(node.hashes) };
-
-async function makeTable(versions: readonly Version[], options: TableOptions): Promise<Uint8Array> {
-  const sink = new MemorySink();
-  const builder = await openTableBuilder(options, sink, building);
-  const points = versions.filter(({ type }) => type !== 'range_delete');
-  points.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : b.seqno - a.seqno));
-  for (const version of points) {
-    const key = internalKey(version);
-    const value = encoder.encode(version.value);
-    builder.add(key, 0, key.length, value, 0, value.length);
-  }
-  for (const version of versions.filter(({ type }) => type === 'range_delete')) {
-    const key = internalKey(version);
-    const end = encoder.encode(version.end);
-    builder.addRangeTombstone(key, 0, key.length, end, 0, end.length);
-  }
-  await builder.finish();
-  return sink.contents();
-}
-
-/** Files in memory, outputs among them. */
-class Files {
-  readonly contents = new Map<string, Uint8Array>();
-  readonly environment = {
-    ...building,
-    files: {
-      open: (path: string) => ({ ...memorySource(this.at(path), path), close: () => undefined }),
-      list: () => [],
-      status: (path: string) => ({ kind: 'file' as const, size: this.at(path).length, modifiedMicros: 0 }),
-    },
-  };
-
-  at(path: string): Uint8Array {
-    const bytes = this.contents.get(path);
-    if (bytes === undefined) throw new IoError('not_found', path, 'no such file');
-    return bytes;
-  }
-
-  openOutput = (number: number): OutputTarget => {
-    const path = `out-${number}.sst`;
-    const sink = new MemorySink();
-    return {
-      path,
-      sink,
-      finish: () => undefined,
-      commit: () => void this.contents.set(path, sink.contents().slice()),
-      discard: () => undefined,
-    };
-  };
-
-  async versions(paths: readonly string[]): Promise<Version[]> {
-    const { rows, damaged } = await scanRows(paths, {}, this.environment);
-    expect(damaged).toBe(false);
-    return rows.map(versionOf);
-  }
-}
-
-function versionOf(row: JsonRow): Version {
-  const text = (hex: string | undefined): string => Buffer.from(hex ?? '', 'hex').toString();
-  return {
-    key: text(row.key ?? row.start),
-    end: text(row.end),
-    seqno: Number(row.seqno),
-    type: row.type as Version['type'],
-    value: text(row.value),
-  };
-}
-
-const QUIET = {
-  finding: () => undefined,
-  failure: () => undefined,
-  note: () => undefined,
-  warning: () => undefined,
-  skipped: () => undefined,
-  progress: () => undefined,
-};
-
-function request(paths: readonly string[], rest: Partial<CompactRequest>): CompactRequest {
-  return {
-    paths,
-    recursive: false,
-    columnFamily: undefined,
-    open: {},
-    snapshots: [],
-    bottommost: false,
-    mergeOperator: { status: 'none' },
-    targetFileBytes: Number.POSITIVE_INFINITY,
-    table: {},
-    salvage: false,
-    dryRun: false,
-    ...rest,
-  };
-}
-
-const KEYS = ['a', 'aa', 'ab', 'b', 'ba', 'c', 'd', 'e', 'f', 'm', 's', 'sa', 'sb', 'sc', 't'];
+import { QUIET } from './compact-here.ts';
+import { APPEND, KEYS, makeHistory, makeTable, type Version, valueAt, viewAt } from './history.ts';
+import { MemoryFiles, request } from './memory-files.ts';
 
 interface Run {
-  files: Files;
+  files: MemoryFiles;
   result: CompactResult;
   inputs: Version[];
   below: Version[];
@@ -217,7 +28,7 @@ async function compactHistory(
   const split = options.bottommost ? 0 : random.below(history.length / 2);
   const below = history.slice(0, split);
   const inputs = history.slice(split);
-  const files = new Files();
+  const files = new MemoryFiles();
   const parts: Version[][] = Array.from({ length: 1 + random.below(5) }, () => []);
   for (const version of inputs) random.pick(parts).push(version);
   const formatVersion = random.pick([2, 3, 4, 5]);
@@ -359,7 +170,7 @@ describe.each(Object.keys(DAMAGES))('salvage after %s', (damage) => {
     for (let seed = 1000; seed < 1000 + 80 * TEST_SCALE; seed++) {
       const random = new SeededRandom(seed);
       const history = makeHistory(random, KEYS, 40 + random.below(80));
-      const files = new Files();
+      const files = new MemoryFiles();
       const options = { formatVersion: random.pick([4, 5, 6, 7]), blockSize: 64 };
       const [older, newer] = [history.slice(0, 20), history.slice(20)];
       files.contents.set('older.sst', await makeTable(older, options));

@@ -1,3 +1,4 @@
+import { CorruptionError } from '../../errors.ts';
 import { TRAILER_SIZE, trailerType } from '../../format/internal-key.ts';
 import { ValueType } from '../../format/value-type.ts';
 import type { Comparator } from '../../operators/comparator.ts';
@@ -82,6 +83,7 @@ export class CompactionIterator {
   private userKey = new Uint8Array(256);
   private userKeyLength = -1;
   /** Of the entry that was pushed last. */
+  private lastSource = -1;
   private lastSeqno: ComparableSeqno = NO_SEQNO;
   private lastType = 0;
   /** The stripe in which everything older is hidden, by which version and for which reason. */
@@ -111,13 +113,7 @@ export class CompactionIterator {
     return compare(key, 0, end, this.userKey, 0, this.userKeyLength - timestampSize) !== 0;
   }
 
-  private isNewUserKey(key: Uint8Array, keyLength: number): boolean {
-    if (this.userKeyLength < 0) return true;
-    const { compare } = this.rules.comparator;
-    return compare(key, 0, keyLength - TRAILER_SIZE, this.userKey, 0, this.userKeyLength) !== 0;
-  }
-
-  /** The next entry in internal order, from source number `source`. */
+  /** The next entry in internal order, from source number `source`. Throws CorruptionError when it is out of order. */
   push(
     source: number,
     key: Uint8Array,
@@ -129,15 +125,19 @@ export class CompactionIterator {
     this.pushed++;
     const seqno = comparableTrailerSeqno(key, keyLength);
     const type = trailerType(key, keyLength);
-    if (this.isNewUserKey(key, keyLength)) {
+    const order = this.compareWithLast(key, keyLength);
+    if (order > 0) {
       this.endUserKey();
       this.takeUserKey(key, keyLength - TRAILER_SIZE);
+    } else if (order < 0 || this.isNotOlder(source, seqno, type)) {
+      throw new CorruptionError('key_order', 'keys are out of order');
     } else if (seqno === this.lastSeqno && type === this.lastType) {
       // Two sources, or one file given twice: one of them is enough.
       this.repeated++;
       this.drop(key, keyLength, source, 'overwritten', seqno);
       return;
     }
+    this.lastSource = source;
     this.lastSeqno = seqno;
     this.lastType = type;
     const stripe = this.stripeOf(seqno);
@@ -147,7 +147,16 @@ export class CompactionIterator {
     this.decide(source, key, keyLength, data, valueStart, valueEnd, seqno, type, stripe);
   }
 
-  /** Nothing follows of the user key at hand: what waits is decided. To be called before a cut, and at the end. */
+  /** Nothing follows: what waits is decided. Throws an Error when an entry was neither kept nor dropped, or both. */
+  finish(): void {
+    this.endUserKey();
+    const dropped = Object.values(this.drops).reduce((sum, count) => sum + count, 0);
+    if (this.pushed !== this.kept + dropped) {
+      throw new Error(`${this.pushed} entries came, ${this.kept} were kept and ${dropped} dropped`);
+    }
+  }
+
+  /** Nothing follows of the user key at hand: what waits is decided. To be called before a cut. */
   endUserKey(): void {
     switch (this.waiting) {
       case Waiting.operands:
@@ -433,6 +442,25 @@ export class CompactionIterator {
     // With timestamps a tombstone hides only what is older by time as well, and the history stays.
     if (tombstones === undefined || this.timestampSize > 0) return false;
     return tombstones.shouldDelete(key, 0, keyLength - TRAILER_SIZE, seqno);
+  }
+
+  /** Above 0 for another user key than the last one. */
+  private compareWithLast(key: Uint8Array, keyLength: number): number {
+    if (this.userKeyLength < 0) return 1;
+    return this.rules.comparator.compare(
+      key,
+      0,
+      keyLength - TRAILER_SIZE,
+      this.userKey,
+      0,
+      this.userKeyLength,
+    );
+  }
+
+  /** Of one user key: newer than the last entry, or the same one out of the same source. */
+  private isNotOlder(source: number, seqno: ComparableSeqno, type: number): boolean {
+    if (seqno !== this.lastSeqno) return seqno > this.lastSeqno;
+    return type === this.lastType ? source === this.lastSource : type > this.lastType;
   }
 
   private takeUserKey(key: Uint8Array, length: number): void {

@@ -35,8 +35,11 @@ export interface OutputRules {
   readonly comparator: Comparator;
   /** A file of so many bytes ends before the next user key. Infinity: one file. */
   readonly targetFileBytes: number;
-  /** All range tombstones of the compaction; each file takes those of its part of the key space. */
-  readonly tombstones: FragmentedTombstones | undefined;
+  /**
+   * All range tombstones of the compaction; each file takes those of its part of the key space. Asked when a file ends,
+   * and of one compaction always the same.
+   */
+  tombstones(): FragmentedTombstones | undefined;
   /** Nobody needs the tombstone any more. */
   isDroppable(seqno: ComparableSeqno): boolean;
 }
@@ -59,15 +62,14 @@ export class CompactionOutputs {
   private firstKey: Uint8Array | undefined;
   private lastKey = new Uint8Array(256);
   private lastKeyLength = 0;
-  private readonly seen: Uint8Array;
+  /** Of the tombstones, by position: whether it was counted. */
+  private seen: Uint8Array | undefined;
 
   constructor(
     private readonly rules: OutputRules,
     private readonly openTarget: (number: number) => OutputTarget,
     private readonly environment: TableBuilderEnvironment,
-  ) {
-    this.seen = new Uint8Array(rules.tombstones?.stackCount ?? 0);
-  }
+  ) {}
 
   /** To be awaited before the first `keep`, and behind each cut. */
   async open(): Promise<void> {
@@ -146,12 +148,14 @@ export class CompactionOutputs {
     builder: TableBuilder,
     upper: Uint8Array | undefined,
   ): { smallest: Uint8Array; largest: Uint8Array } | undefined {
-    const { tombstones, comparator } = this.rules;
+    const { comparator } = this.rules;
+    const tombstones = this.rules.tombstones();
     const size = comparator.timestampSize;
     const order = comparator.withoutTimestamp;
     let smallest: Uint8Array | undefined = this.firstKey?.subarray(0, this.firstKey.length - size);
     let largest: Uint8Array | undefined = smallest && this.lastKey.slice(0, this.lastKeyLength - size);
     if (tombstones !== undefined) {
+      this.seen ??= new Uint8Array(tombstones.stackCount);
       const cut = { lower: this.lower, upper };
       let fragment = 0;
       // Asked of the fragments in order, and of each from its newest sequence number on.
@@ -176,8 +180,8 @@ export class CompactionOutputs {
 
   /** A tombstone that crosses borders is met in several files. */
   private count(position: number, dropped: boolean): void {
-    if (this.seen[position] === 1) return;
-    this.seen[position] = 1;
+    if (this.seen![position] === 1) return;
+    this.seen![position] = 1;
     if (dropped) this.droppedTombstones++;
     else this.writtenTombstones++;
   }

@@ -1,12 +1,11 @@
 import type { Environment, FileSource } from '../../engine/environment.ts';
 import { SstError, withPending } from '../../errors.ts';
-import { decodeBlobIndex } from '../../format/entry-value.ts';
 import { TRAILER_SIZE, trailerType } from '../../format/internal-key.ts';
 import type { TableProperties } from '../../format/properties.ts';
 import type { RangeTombstone } from '../../format/range-del-block.ts';
 import { recoverTable } from '../../format/recover-table.ts';
 import type { EntryShape, EntrySource } from '../../format/table-entry.ts';
-import { isPointType, ValueType } from '../../format/value-type.ts';
+import { isPointType } from '../../format/value-type.ts';
 import { type Comparator, comparatorByName } from '../../operators/comparator.ts';
 import { DEFAULT_COLUMN_FAMILY } from '../column-families.ts';
 import { type Finding, findingOf } from '../finding.ts';
@@ -35,14 +34,15 @@ export interface CompactInput {
   readonly hasUnknownSeqno: boolean;
 }
 
+/** With what was found wrong when it was opened. */
+export type OpenedInput = CompactInput & { readonly openFindings: readonly Finding[] };
+
 /** What the file holds, and what is wrong with it. */
 export interface InputCheck {
   /** Point entries. */
   points: number;
   /** In findings' order; those with `lost` may have cost entries. */
   readonly findings: Finding[];
-  /** Numbers of the blob files that entries refer to. */
-  readonly blobFiles: ReadonlySet<number>;
 }
 
 /** Opens a table as far as its state allows. Throws SstError when nothing of it can be read. */
@@ -50,7 +50,7 @@ export async function openCompactInput(
   environment: Environment,
   { file, source, kind }: OpenInput,
   options: OpenOptions,
-): Promise<CompactInput & { readonly openFindings: Finding[] }> {
+): Promise<OpenedInput> {
   const withoutSeparators = { ...options, separators: false };
   const opened = await findMetaBlocks(
     environment,
@@ -138,7 +138,7 @@ async function attempt<T>(
  */
 export async function checkInput(
   environment: Environment,
-  input: CompactInput & { readonly openFindings: readonly Finding[] },
+  input: OpenedInput,
   advanced: (offset: number) => void,
 ): Promise<InputCheck> {
   const check = new InputChecker(input);
@@ -168,7 +168,6 @@ class InputChecker {
   blockEnd = 0;
   private points = 0;
   private readonly findings: Finding[] = [];
-  private readonly blobFiles = new Set<number>();
   /** Bytes in which no block was found, by offset: the keys on both sides are still to come. */
   private readonly gaps: Finding[] = [];
   private readonly guard: OrderGuard | undefined;
@@ -176,7 +175,7 @@ class InputChecker {
   private lastKey: Uint8Array | null = null;
   private outOfOrder: Finding | undefined;
 
-  constructor(private readonly input: CompactInput & { readonly openFindings: readonly Finding[] }) {
+  constructor(private readonly input: OpenedInput) {
     for (const finding of input.openFindings) {
       if (finding.code === 'block_lost') this.gaps.push(finding);
       else this.findings.push(finding);
@@ -205,7 +204,6 @@ class InputChecker {
         return true;
       }
     }
-    if (type === ValueType.blobIndex) this.noteBlob(entry);
     return true;
   }
 
@@ -223,7 +221,7 @@ class InputChecker {
     for (const gap of this.gaps) this.lostBehind(gap);
     this.compareCounts();
     this.compareTombstones();
-    return { points: this.points, findings: this.findings, blobFiles: this.blobFiles };
+    return { points: this.points, findings: this.findings };
   }
 
   /** Where the footer is lost, only the properties tell whether more followed. */
@@ -324,15 +322,5 @@ class InputChecker {
 
   private userKey(key: Uint8Array, keyLength: number): Uint8Array {
     return key.slice(0, Math.max(0, keyLength - TRAILER_SIZE - this.input.shape.storedTimestampSize));
-  }
-
-  private noteBlob({ data, valueStart, valueEnd }: EntrySource): void {
-    try {
-      const blob = decodeBlobIndex(data, valueStart, valueEnd);
-      if (blob.kind !== 'inlined_ttl') this.blobFiles.add(blob.fileNumber);
-    } catch (error) {
-      if (!(error instanceof SstError)) throw error;
-      this.findings.push({ ...findingOf(error), severity: 'warning' });
-    }
   }
 }

@@ -42,3 +42,22 @@ export function damagedInputs(path: string, findings: readonly Finding[]): SstEr
     ...(block === undefined ? {} : { offset: block.offset, blockType: block.type }),
   });
 }
+
+/** What a hole means, in one line. */
+export function holeWarning({ path, after, before, lostTombstones }: Hole): string {
+  const place = (key: Uint8Array | null, end: string): string => (key === null ? end : hexOrText(key));
+  // Versions of the two keys themselves may have lain between.
+  const range = `from ${place(after, 'the beginning')} to ${place(before, 'the end')}`;
+  const what = lostTombstones ? 'range tombstones are' : 'entries may be';
+  return `${path}: ${what} lost ${range}: older versions and deleted keys of that range may be visible again`;
+}
+
+function hexOrText(key: Uint8Array): string {
+  let text = '';
+  for (const byte of key) {
+    if (byte === 0x5c) text += '\\\\';
+    else if (byte >= 0x20 && byte <= 0x7e) text += String.fromCharCode(byte);
+    else text += `\\x${byte.toString(16).padStart(2, '0')}`;
+  }
+  return text;
+}

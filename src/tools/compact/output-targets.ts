@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OutputTarget } from '../../engine/compaction/compaction-outputs.ts';
 import { InvalidArgumentError } from '../../errors.ts';
@@ -44,6 +44,7 @@ export function openTargets(out: string, { force, many }: { force: boolean; many
     }
   }
   const opened: OutputFile[] = [];
+  let madeDirectory = false;
   return {
     open(number) {
       if (number >= MAX_OUTPUTS) {
@@ -53,7 +54,10 @@ export function openTargets(out: string, { force, many }: { force: boolean; many
           `more than ${MAX_OUTPUTS} outputs: --target-file-size is too small`,
         );
       }
-      if (isDirectory) makeDirectory(out);
+      if (isDirectory && !existsSync(out)) {
+        makeDirectory(out);
+        madeDirectory = true;
+      }
       const path = isDirectory ? join(out, `${String(number + 1).padStart(6, '0')}.sst`) : out;
       const file = openOutputFile(path, force);
       opened.push(file);
@@ -68,6 +72,8 @@ export function openTargets(out: string, { force, many }: { force: boolean; many
     },
     discard() {
       for (const file of opened) file.discard();
+      if (madeDirectory && readdirSync(out).length === 0) rmdirSync(out);
+      madeDirectory = false;
     },
   };
 }

@@ -1,13 +1,14 @@
 import type { Environment } from '../../engine/environment.ts';
 import type { EntryCursor } from '../../engine/iterator/entry-cursor.ts';
-import { SstError } from '../../errors.ts';
+import { CorruptionError, SstError } from '../../errors.ts';
 import { BlockIterator } from '../../format/block/block-iterator.ts';
 import { visitBlocks } from '../../format/block-pipeline.ts';
-import { compareTrailers, TRAILER_SIZE } from '../../format/internal-key.ts';
+import { compareTrailers, TRAILER_SIZE, trailerType } from '../../format/internal-key.ts';
 import type { PlainTableIterator } from '../../format/plain/plain-table-iterator.ts';
 import type { EntrySource } from '../../format/table-entry.ts';
 import { isPointType } from '../../format/value-type.ts';
 import type { Comparator } from '../../operators/comparator.ts';
+import type { KeyFilter } from '../key-range.ts';
 import { needsDictionary } from '../walk-entries.ts';
 import type { CompactInput } from './compact-input.ts';
 
@@ -19,8 +20,10 @@ const MAX_BATCH_BLOCKS = 256;
 export interface CursorOptions {
   /** Bytes in the file of one batch at most; a larger block is a batch by itself. Two batches are held. */
   readonly batchBytes: number;
-  /** Passes over what is damaged. Otherwise damage throws: the file was whole when it was checked. */
+  /** Passes over what is damaged. Otherwise damage throws. */
   readonly salvage: boolean;
+  /** Only keys that it accepts. */
+  readonly filter: KeyFilter | undefined;
   /** How far in the file the cursor has come, in bytes. */
   readonly advanced: (offset: number) => void;
 }
@@ -36,6 +39,8 @@ export class TableCursor implements EntryCursor {
   valueStart = 0;
   valueEnd = 0;
   atEnd = false;
+  /** Entries so far, those that the filter left out included. */
+  count = 0;
 
   private batch: Uint8Array[] = [];
   private nextInBatch = 0;
@@ -69,6 +74,8 @@ export class TableCursor implements EntryCursor {
       const entry = this.nextStored();
       if (entry === undefined) return false;
       if (!this.isUsable(entry)) continue;
+      this.count++;
+      if (this.options.filter !== undefined && !this.isAccepted(entry)) continue;
       this.data = entry.data;
       this.valueStart = entry.valueStart;
       this.valueEnd = entry.valueEnd;
@@ -96,11 +103,21 @@ export class TableCursor implements EntryCursor {
     }
   }
 
-  /** What was read well: long enough, of a type that is known. Without salvage that was checked before. */
+  /** What was read well: long enough, of a type that is known. */
   private isUsable({ key, keyLength }: EntrySource): boolean {
-    if (this.order === undefined) return true;
     const { storedTimestampSize } = this.input.shape;
-    return keyLength >= TRAILER_SIZE + storedTimestampSize && isPointType(key[keyLength - TRAILER_SIZE]!);
+    if (keyLength >= TRAILER_SIZE + storedTimestampSize && isPointType(trailerType(key, keyLength)))
+      return true;
+    if (this.options.salvage) return false;
+    throw new CorruptionError('entry_malformed', 'an entry has no internal key that a table stores', {
+      file: this.input.path,
+      blockType: 'data',
+    });
+  }
+
+  private isAccepted({ key, keyLength }: EntrySource): boolean {
+    const end = keyLength - TRAILER_SIZE - this.input.shape.storedTimestampSize;
+    return this.options.filter!.accepts(key, end);
   }
 
   private nextStored(): EntrySource | undefined {
