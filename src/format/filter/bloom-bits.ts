@@ -40,6 +40,40 @@ export function fastLocalBloomMayContain(
   return true;
 }
 
+/**
+ * Lines that are fetched before any of them is looked at: their cache misses overlap. Filters that the processor's
+ * cache holds lose little by it.
+ */
+const LINES_AHEAD = 16;
+
+/**
+ * For `count` hashes, pairs of low and high half: puts 1 into `out[i]` where hash i may be there, otherwise 0.
+ * Returns how many may be.
+ */
+export function fastLocalBloomMayContainMany(
+  data: Uint8Array,
+  lines: number,
+  probes: number,
+  hashes: Uint32Array,
+  count: number,
+  out: Uint8Array,
+): number {
+  let found = 0;
+  for (let first = 0; first < count; first += LINES_AHEAD) {
+    const end = Math.min(first + LINES_AHEAD, count);
+    let touched = 0;
+    for (let i = first; i < end; i++) touched |= data[fastLocalBloomBase(hashes[2 * i]!, lines)]!;
+    for (let i = first; i < end; i++) {
+      const may = fastLocalBloomMayContain(data, lines, probes, hashes[2 * i]!, hashes[2 * i + 1]!);
+      out[i] = may ? 1 : 0;
+      if (may) found++;
+    }
+    // Adds 0, as bytes are: what was read has to go somewhere, or it would not be read.
+    found += touched >>> 8;
+  }
+  return found;
+}
+
 /** `hash` is the BloomHash of a key, uint32. */
 export function addToLegacyBloom(data: Uint8Array, lines: number, probes: number, hash: number): void {
   const base = (hash % lines) * LINE_BYTES;

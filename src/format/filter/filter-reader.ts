@@ -1,6 +1,10 @@
 import type { KeyHash } from '../../hash/key-hash.ts';
 import { BLOOM_HASH_SEED, legacyHash32 } from '../../hash/legacy-hash.ts';
-import { fastLocalBloomMayContain, legacyBloomMayContain } from './bloom-bits.ts';
+import {
+  fastLocalBloomMayContain,
+  fastLocalBloomMayContainMany,
+  legacyBloomMayContain,
+} from './bloom-bits.ts';
 import {
   decodeFilterMetadata,
   FILTER_METADATA_BYTES,
@@ -15,7 +19,7 @@ export interface FilterCounters {
 }
 
 /** Keys that one call of the hash kernel takes, in `mayContainMany`. */
-const BATCH_KEYS = 256;
+const BATCH_KEYS = 512;
 
 /**
  * An open full filter, or one open partition. A "no" is certain for the key or prefix itself, and says nothing of
@@ -81,8 +85,25 @@ export class FilterReader {
   }
 
   /**
-   * For `count` keys that lie one behind the other, key i in `bytes[offsets[i], offsets[i + 1])`: puts 1 into
+   * For `count` hashes of the kind that `hash` names, low half in `hashes[2 * i]`, high half behind it: puts 1 into
    * `out[i]` where the key may be there, otherwise 0. Returns how many may be.
+   */
+  mayContainHashes(hashes: Uint32Array, count: number, out: Uint8Array): number {
+    if (this.kind === 'fast_local_bloom') {
+      return fastLocalBloomMayContainMany(this.contents, this.lines, this.probes, hashes, count, out);
+    }
+    let found = 0;
+    for (let i = 0; i < count; i++) {
+      const may = this.mayContainHash(hashes[2 * i]!, hashes[2 * i + 1]!) ? 1 : 0;
+      out[i] = may;
+      found += may;
+    }
+    return found;
+  }
+
+  /**
+   * The same for `count` keys that lie one behind the other, key i in `bytes[offsets[i], offsets[i + 1])`: a key
+   * takes a third of the time that a call of its own takes, most of which is that of the hash kernel.
    */
   mayContainMany(
     hash: KeyHash,
@@ -91,26 +112,29 @@ export class FilterReader {
     count: number,
     out: Uint8Array,
   ): number {
-    let found = 0;
-    if (this.hash !== 'xxph3') {
-      for (let i = 0; i < count; i++) {
-        out[i] = this.mayContain(hash, bytes, offsets[i]!, offsets[i + 1]!) ? 1 : 0;
-        found += out[i]!;
-      }
-      return found;
-    }
     this.hashes ??= new Uint32Array(2 * BATCH_KEYS);
-    const hashes = this.hashes;
+    const { hashes } = this;
+    let found = 0;
     for (let first = 0; first < count; first += BATCH_KEYS) {
       const batch = Math.min(BATCH_KEYS, count - first);
-      hash.xxph3Batch(bytes, first === 0 ? offsets : offsets.subarray(first), batch, hashes);
-      for (let i = 0; i < batch; i++) {
-        const may = this.mayContainHash(hashes[2 * i]!, hashes[2 * i + 1]!) ? 1 : 0;
-        out[first + i] = may;
-        found += may;
-      }
+      this.hashKeys(hash, bytes, first === 0 ? offsets : offsets.subarray(first), batch, hashes);
+      found += this.mayContainHashes(hashes, batch, first === 0 ? out : out.subarray(first));
     }
     return found;
+  }
+
+  private hashKeys(
+    hash: KeyHash,
+    bytes: Uint8Array,
+    offsets: Uint32Array,
+    count: number,
+    hashes: Uint32Array,
+  ): void {
+    if (this.hash === 'xxph3') hash.xxph3Batch(bytes, offsets, count, hashes);
+    if (this.hash !== 'bloom_hash') return;
+    for (let i = 0; i < count; i++) {
+      hashes[2 * i] = legacyHash32(bytes, offsets[i]!, offsets[i + 1]!, BLOOM_HASH_SEED);
+    }
   }
 }
 

@@ -1,15 +1,8 @@
 import type { KeyHash } from '../../hash/key-hash.ts';
+import { KeyBatch } from './key-batch.ts';
 
-/** Keys that are hashed by one call of the kernel, and bytes that they have room for. */
 const BATCH_KEYS = 512;
-const ARENA_BYTES = 32 * 1024;
-/**
- * Up to this length keys are copied as words: 20 bytes take 11 ns, byte by byte 39, with `set` and `subarray` 43
- * (Node 20).
- */
-const WORD_COPY_MAX = 96;
-const NO_BYTES = new Uint8Array(0);
-const NO_VIEW = new DataView(NO_BYTES.buffer);
+const BATCH_BYTES = 32 * 1024;
 
 /** What a pending hash is: a key (or a prefix) alone, a prefix whose key comes next, the key behind its prefix. */
 const ALONE = 0;
@@ -17,24 +10,17 @@ const PREFIX = 1;
 const KEY_OF_PREFIX = 2;
 
 /**
- * 64-bit hashes of keys in order of adding, without repetitions. Keys are copied one behind the other and hashed
- * some hundred at a time: a call of the kernel for each of them would take longer than the hash itself.
+ * 64-bit hashes of keys in order of adding, without repetitions. Keys are hashed some hundred at a time.
  */
 export class HashCollector {
   /** Hash i: low half in `[2 * i]`, high half in `[2 * i + 1]`. May be replaced by a longer array. */
   hashes = new Uint32Array(2 * 1024);
   private count = 0;
   private readonly hash: KeyHash;
-  private readonly arena = new Uint8Array(ARENA_BYTES);
-  private readonly arenaView = new DataView(this.arena.buffer);
-  /** The array that the last key came from, and a view on it: callers reuse theirs. */
-  private source: Uint8Array = NO_BYTES;
-  private sourceView: DataView = NO_VIEW;
-  private readonly offsets = new Uint32Array(BATCH_KEYS + 1);
+  /** Keys that are not hashed yet, and what each of them is. */
+  private readonly pending = new KeyBatch(BATCH_KEYS, BATCH_BYTES);
   private readonly roles = new Uint8Array(BATCH_KEYS);
   private readonly batch = new Uint32Array(2 * BATCH_KEYS);
-  private pending = 0;
-  private pendingBytes = 0;
   private pairs = false;
   /** The prefix before the key that comes next, and the one before that. */
   private prefixLo = 0;
@@ -68,66 +54,43 @@ export class HashCollector {
 
   hasEntries(count: number): boolean {
     if (this.count >= count) return true;
-    return this.count + this.pending >= count && this.entries >= count;
+    return this.count + this.pending.count >= count && this.entries >= count;
   }
 
   /** Forgets all; the space is kept for the next filter. */
   reset(): void {
     this.count = 0;
-    this.pending = 0;
-    this.pendingBytes = 0;
+    this.pending.release();
     this.pairs = false;
     this.hasLastPrefix = false;
-    this.source = NO_BYTES;
-    this.sourceView = NO_VIEW;
   }
 
   private take(bytes: Uint8Array, start: number, end: number, role: number): void {
-    const length = end - start;
-    if (this.pending === BATCH_KEYS || this.pendingBytes + length > ARENA_BYTES) {
+    if (!this.pending.push(bytes, start, end)) {
       this.settle();
-      if (length > ARENA_BYTES) {
+      if (!this.pending.push(bytes, start, end)) {
         const lo = this.hash.xxph3(bytes, start, end);
         this.enter(lo, this.hash.high(), role);
         return;
       }
     }
-    const to = this.pendingBytes;
-    if (length > WORD_COPY_MAX) this.arena.set(bytes.subarray(start, end), to);
-    else this.copyWords(bytes, start, end, to);
     if (role !== ALONE) this.pairs = true;
-    this.roles[this.pending] = role;
-    this.pending++;
-    this.pendingBytes = to + length;
-    this.offsets[this.pending] = to + length;
-  }
-
-  private copyWords(bytes: Uint8Array, start: number, end: number, to: number): void {
-    if (bytes !== this.source) {
-      this.source = bytes;
-      this.sourceView = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    }
-    const { arena, arenaView, sourceView } = this;
-    let from = start;
-    for (; from + 4 <= end; from += 4, to += 4) {
-      arenaView.setInt32(to, sourceView.getInt32(from, true), true);
-    }
-    for (; from < end; from++) arena[to++] = bytes[from]!;
+    this.roles[this.pending.count - 1] = role;
   }
 
   /** Hashes what is pending. */
   private settle(): void {
     const { pending, batch, roles } = this;
-    if (pending === 0) return;
-    this.hash.xxph3Batch(this.arena, this.offsets, pending, batch);
-    this.reserve(pending);
+    const { count } = pending;
+    if (count === 0) return;
+    this.hash.xxph3Batch(pending.bytes, pending.offsets, count, batch);
+    this.reserve(count);
     if (this.pairs) {
-      for (let i = 0; i < pending; i++) this.enter(batch[2 * i]!, batch[2 * i + 1]!, roles[i]!);
+      for (let i = 0; i < count; i++) this.enter(batch[2 * i]!, batch[2 * i + 1]!, roles[i]!);
     } else {
-      this.enterAll(batch, pending);
+      this.enterAll(batch, count);
     }
-    this.pending = 0;
-    this.pendingBytes = 0;
+    pending.clear();
     this.pairs = false;
   }
 
