@@ -4,9 +4,15 @@ import type { FileKind } from '../format/file-kind.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { expandInputs, forEachInput, type InputFile, type OpenInput } from './input.ts';
 import { judgeTableInput } from './table-inputs.ts';
-import { type FileReport, type FileStatus, type VerifyOptions, verifyTable } from './verify/verify-table.ts';
+import {
+  type FileReport,
+  type FileStatus,
+  type VerifyEnvironment,
+  type VerifyOptions,
+  verifyTable,
+} from './verify/verify-table.ts';
 
-export type { FileReport, FileStatus, VerifyOptions } from './verify/verify-table.ts';
+export type { FileReport, FileStatus, VerifyEnvironment, VerifyOptions } from './verify/verify-table.ts';
 
 export interface VerifyRequest extends VerifyOptions {
   readonly paths: readonly string[];
@@ -42,7 +48,7 @@ const WAL_NAME = /\.log$/;
  * thrown are bugs only.
  */
 export async function verifyPaths(
-  environment: Environment,
+  environment: VerifyEnvironment,
   request: VerifyRequest,
   events: VerifyEvents,
 ): Promise<VerifySummary> {
@@ -70,7 +76,7 @@ class VerifyRun {
   private readonly totalBytes: number;
 
   constructor(
-    private readonly environment: Environment,
+    private readonly environment: VerifyEnvironment,
     private readonly request: VerifyRequest,
     private readonly events: VerifyEvents,
   ) {

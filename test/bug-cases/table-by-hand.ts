@@ -3,11 +3,12 @@
  * but for its checksums: every entry is a restart point, nothing is shared, index keys are internal keys.
  */
 
-import type { Environment, FileSource } from '../../src/engine/environment.ts';
+import type { FileSource } from '../../src/engine/environment.ts';
 import { IoError } from '../../src/errors.ts';
 import { computeBlockChecksum } from '../../src/hash/block-checksum.ts';
 import { twinHashFunctions } from '../../src/hash/hash-functions.ts';
 import { ChecksumType } from '../../src/hash/registry.ts';
+import type { NodeEnvironment } from '../../src/node/environment.ts';
 import type { ScanOptions } from '../../src/tools/scan.ts';
 import { type ScannedFile, scanRows, testEnvironment } from '../support/scan.ts';
 
@@ -209,7 +210,9 @@ export async function scanBytes(
   return scanRows(Object.keys(named), options, await memoryEnvironment(named));
 }
 
-export async function memoryEnvironment(files: Readonly<Record<string, Uint8Array>>): Promise<Environment> {
+export async function memoryEnvironment(
+  files: Readonly<Record<string, Uint8Array>>,
+): Promise<NodeEnvironment> {
   const find = (path: string): Uint8Array => {
     const bytes = files[path];
     if (bytes === undefined) throw new IoError('not_found', path, 'no such file or directory');

@@ -13,9 +13,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Ajv from 'ajv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Environment, FileSystem } from '../../src/engine/environment.ts';
+import type { FileSystem } from '../../src/engine/environment.ts';
 import { IoError } from '../../src/errors.ts';
-import { openNodeEnvironment } from '../../src/node/environment.ts';
+import { type NodeEnvironment, openNodeEnvironment } from '../../src/node/environment.ts';
 import { type FileReport, verifyPaths } from '../../src/tools/verify.ts';
 import { PROJECT_ROOT, runCli } from '../support/cli.ts';
 
@@ -221,7 +221,7 @@ describe('the exit status', () => {
 describe('a file system that changes', () => {
   async function verifyIn(change: Partial<FileSystem>): Promise<FileReport[]> {
     const environment = await openNodeEnvironment();
-    const changed: Environment = { ...environment, files: { ...environment.files, ...change } };
+    const changed: NodeEnvironment = { ...environment, files: { ...environment.files, ...change } };
     const reports: FileReport[] = [];
     await verifyPaths(
       changed,

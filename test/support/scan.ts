@@ -1,5 +1,4 @@
-import type { Environment } from '../../src/engine/environment.ts';
-import { openNodeEnvironment } from '../../src/node/environment.ts';
+import { type NodeEnvironment, openNodeEnvironment } from '../../src/node/environment.ts';
 import { openRowWriter } from '../../src/render/rows.ts';
 import { MemorySink } from '../../src/render/sink.ts';
 import type { Finding } from '../../src/tools/finding.ts';
@@ -29,10 +28,10 @@ export interface ScannedFile {
   damaged: boolean;
 }
 
-let opened: Promise<Environment> | undefined;
+let opened: Promise<NodeEnvironment> | undefined;
 
 /** One environment for all tests of a file. */
-export function testEnvironment(): Promise<Environment> {
+export function testEnvironment(): Promise<NodeEnvironment> {
   opened ??= openNodeEnvironment();
   return opened;
 }
@@ -41,7 +40,7 @@ export function testEnvironment(): Promise<Environment> {
 export async function scanRows(
   paths: readonly string[],
   scan: ScanOptions = {},
-  environment?: Environment,
+  environment?: NodeEnvironment,
 ): Promise<ScannedFile> {
   const sink = new MemorySink(64 * 1024);
   const findings: Finding[] = [];

@@ -3,10 +3,9 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memorySource } from '../../src/bytes/source.ts';
 import { toHex, utf8, utf8Bytes } from '../../src/bytes/text.ts';
-import type { Environment } from '../../src/engine/environment.ts';
 import { openCuckooTable } from '../../src/format/cuckoo/cuckoo-table.ts';
 import { readFooter } from '../../src/format/footer.ts';
-import { openNodeEnvironment } from '../../src/node/environment.ts';
+import { type NodeEnvironment, openNodeEnvironment } from '../../src/node/environment.ts';
 import type { Finding } from '../../src/tools/finding.ts';
 import type { FileReport } from '../../src/tools/verify.ts';
 import {
@@ -22,7 +21,7 @@ import { PROJECT_ROOT } from '../support/cli.ts';
 import { append, flipBit, overwrite, patchBlock, truncate, zeroRange } from '../support/patch.ts';
 import { allBlocks, dataBlock, metaBlock, openBytes, verifyBytes } from './table-surgery.ts';
 
-let environment: Environment;
+let environment: NodeEnvironment;
 beforeAll(async () => {
   environment = await openNodeEnvironment();
 });

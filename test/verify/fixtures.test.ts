@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Environment } from '../../src/engine/environment.ts';
-import { openNodeEnvironment } from '../../src/node/environment.ts';
+import { type NodeEnvironment, openNodeEnvironment } from '../../src/node/environment.ts';
 import { PROJECT_ROOT } from '../support/cli.ts';
 import { flipBit } from '../support/patch.ts';
 import { SeededRandom } from '../support/random.ts';
@@ -28,7 +27,7 @@ const SPECIAL = /demo.damaged\.sst$|cuckoo\.sst$/;
 const SCALE = Number(process.env.SSTKIT_TEST_SCALE ?? 1);
 const FLIPS_PER_FILE = 3;
 
-let environment: Environment;
+let environment: NodeEnvironment;
 beforeAll(async () => {
   environment = await openNodeEnvironment();
 });

@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ByteReader } from '../../src/bytes/byte-reader.ts';
-import type { Environment } from '../../src/engine/environment.ts';
 import { decodeBlockHandle } from '../../src/format/block-handle.ts';
 import type { TableReader } from '../../src/format/table-reader.ts';
+import type { NodeEnvironment } from '../../src/node/environment.ts';
 import type { FileReport } from '../../src/tools/verify/verify-table.ts';
 import { PROJECT_ROOT } from '../support/cli.ts';
 import { SeededRandom } from '../support/random.ts';
@@ -62,7 +62,7 @@ async function withoutStacks(run: () => Promise<void>): Promise<void> {
 }
 
 export async function flipBits(
-  environment: Environment,
+  environment: NodeEnvironment,
   bytes: Uint8Array,
   all: boolean,
   check: (report: FileReport, byte: number, bit: number) => void,
@@ -80,7 +80,7 @@ export async function flipBits(
 }
 
 export async function cutEverywhere(
-  environment: Environment,
+  environment: NodeEnvironment,
   bytes: Uint8Array,
   all: boolean,
   check: (report: FileReport, length: number) => void,

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Environment } from '../../src/engine/environment.ts';
-import { openNodeEnvironment } from '../../src/node/environment.ts';
+import { type NodeEnvironment, openNodeEnvironment } from '../../src/node/environment.ts';
 import { cutEverywhere, EXHAUSTIVE, FLIP_FILES, flipBits, readFlipFile, SEED } from './flip-files.ts';
 import { verifyBytes, withoutChecksums } from './table-surgery.ts';
 
@@ -8,7 +7,7 @@ import { verifyBytes, withoutChecksums } from './table-surgery.ts';
  * The same tables as flips.test.ts, without checksums: a flip may pass, but nothing may crash, hang, or be an error
  * that is not ours. format_version 0 is not among them: there the checksum type is fixed.
  */
-let environment: Environment;
+let environment: NodeEnvironment;
 beforeAll(async () => {
   environment = await openNodeEnvironment();
 });

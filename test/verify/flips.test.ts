@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Environment } from '../../src/engine/environment.ts';
-import { openNodeEnvironment } from '../../src/node/environment.ts';
+import { type NodeEnvironment, openNodeEnvironment } from '../../src/node/environment.ts';
 import {
   cutEverywhere,
   EXHAUSTIVE,
@@ -18,7 +17,7 @@ import { openBytes, verifyBytes } from './table-surgery.ts';
  * (`unusedFooterBits` names the bits), and in the zeros between aligned blocks. The one exception are the eight bytes
  * of a global sequence number, which ingestion writes over without a new checksum: there a note names the number.
  */
-let environment: Environment;
+let environment: NodeEnvironment;
 beforeAll(async () => {
   environment = await openNodeEnvironment();
 });

@@ -2,7 +2,6 @@
 
 import { writeFixed32 } from '../../src/bytes/fixed.ts';
 import { memorySource } from '../../src/bytes/source.ts';
-import type { Environment } from '../../src/engine/environment.ts';
 import { withPending } from '../../src/errors.ts';
 import { BlockIterator } from '../../src/format/block/block-iterator.ts';
 import { type BlobIndex, decodeBlobIndex, decodeWideColumns } from '../../src/format/entry-value.ts';
@@ -15,6 +14,7 @@ import { openTable, type TableReader } from '../../src/format/table-reader.ts';
 import { ValueType } from '../../src/format/value-type.ts';
 import { bufferChecksum, computeBlockChecksum, contextModifier } from '../../src/hash/block-checksum.ts';
 import { ChecksumType } from '../../src/hash/registry.ts';
+import type { NodeEnvironment } from '../../src/node/environment.ts';
 import { type FileReport, type VerifyOptions, verifyTable } from '../../src/tools/verify/verify-table.ts';
 
 export interface Handle {
@@ -27,14 +27,14 @@ export interface Opened {
   blocks: DataBlockList;
 }
 
-export async function openBytes(environment: Environment, bytes: Uint8Array): Promise<Opened> {
+export async function openBytes(environment: NodeEnvironment, bytes: Uint8Array): Promise<Opened> {
   const table = await withPending(() => openTable(memorySource(bytes), environment));
   return { table, blocks: await listDataBlocks(table) };
 }
 
 /** The report of a table in memory. */
 export function verifyBytes(
-  environment: Environment,
+  environment: NodeEnvironment,
   bytes: Uint8Array,
   options: VerifyOptions = {},
   path = 'table.sst',
@@ -58,7 +58,7 @@ export function metaBlock({ table }: Opened, name: string): Handle {
 
 /** Writes the checksum that fits the block as it now is. */
 export function repairChecksum(
-  environment: Environment,
+  environment: NodeEnvironment,
   bytes: Uint8Array,
   footer: Pick<Footer, 'checksumType' | 'baseContextChecksum'>,
   { offset, size }: Handle,
@@ -108,7 +108,10 @@ function embeddedRecords({ table, blocks }: Opened): Handle[] {
 }
 
 /** The same table as a writer without checksums makes it. */
-export async function withoutChecksums(environment: Environment, original: Uint8Array): Promise<Uint8Array> {
+export async function withoutChecksums(
+  environment: NodeEnvironment,
+  original: Uint8Array,
+): Promise<Uint8Array> {
   const opened = await openBytes(environment, original);
   const { footer } = opened.table;
   const bytes = original.slice();
@@ -123,7 +126,7 @@ export async function withoutChecksums(environment: Environment, original: Uint8
 
 /** The checksum of a footer of format_version 6 and above. */
 export function repairFooter(
-  environment: Environment,
+  environment: NodeEnvironment,
   bytes: Uint8Array,
   offset: number,
   { checksumType, baseContextChecksum }: Pick<Footer, 'checksumType' | 'baseContextChecksum'>,

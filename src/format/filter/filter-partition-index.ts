@@ -51,6 +51,14 @@ export class FilterPartitionIndex extends BlockList {
     return low <= high ? low : -1;
   }
 
+  /** Whether `find` would give this partition. */
+  covers(partition: number, key: Uint8Array, start: number, end: number): boolean {
+    const isLast = partition === this.count - 1;
+    if (!isLast && this.isBefore(partition, key, start, end)) return false;
+    return partition === 0 || this.isBefore(partition - 1, key, start, end);
+  }
+
+  /** Whether the partition ends before the key. */
   private isBefore(partition: number, key: Uint8Array, start: number, end: number): boolean {
     const borderStart = partition === 0 ? 0 : this.ends[partition - 1]!;
     const borderEnd = this.ends[partition]!;

@@ -1,4 +1,3 @@
-import type { Environment } from '../../engine/environment.ts';
 import { CorruptionError, withPending } from '../../errors.ts';
 import { BLOCK_TRAILER_SIZE } from '../../format/block-handle.ts';
 import type { BlockList } from '../../format/block-list.ts';
@@ -11,11 +10,12 @@ import type { Finding } from '../finding.ts';
 import type { OpenedTableFile } from '../open-any-table.ts';
 import { DataCheck } from './data-check.ts';
 import { FileMap, type GapReason } from './file-map.ts';
+import { FilterCheck } from './filter-check.ts';
 import type { FindingLog } from './finding-log.ts';
 import type { IndexCheck } from './index-check.ts';
 import { checkMetaBlocks, type MetaFacts } from './meta-check.ts';
 import { checkProperties, countedEntries } from './property-check.ts';
-import type { TableCounts, VerifyOptions } from './verify-table.ts';
+import type { TableCounts, VerifyEnvironment, VerifyOptions } from './verify-table.ts';
 
 const MAX_SEQNO = 2n ** 56n - 1n;
 
@@ -23,7 +23,7 @@ type OpenedBlockTable = Extract<OpenedTableFile, { table: TableReader }>;
 
 /** Checks an open block-based or LevelDB table, block by block. */
 export async function verifyBlockTable(
-  environment: Environment,
+  environment: VerifyEnvironment,
   opened: OpenedBlockTable,
   index: IndexCheck,
   options: VerifyOptions,
@@ -42,7 +42,7 @@ class BlockTableCheck {
   private readonly withOrder: boolean;
 
   constructor(
-    private readonly environment: Environment,
+    private readonly environment: VerifyEnvironment,
     private readonly opened: OpenedBlockTable,
     /** Has seen the index while the table was opened. */
     private readonly index: IndexCheck,
@@ -72,6 +72,9 @@ class BlockTableCheck {
     this.countBlocks(meta);
     if (log.stopped) return;
 
+    const filter = this.checksumsOnly
+      ? undefined
+      : await FilterCheck.open(table, this.environment.keyHash, log);
     const data = new DataCheck(table, blocks, log, {
       dictionary: meta.dictionary,
       dictionaryLost: meta.dictionaryLost,
@@ -79,9 +82,11 @@ class BlockTableCheck {
       order: this.withOrder,
       firstKeys: recovered === undefined ? this.index.firstKeysOf(table, blocks) : undefined,
       holes: recovered?.holes ?? [],
+      filter,
       advanced: this.advanced,
     });
     await data.run(this.environment);
+    filter?.report(log);
     this.counts.entries = data.totals.entries + (meta.tombstones?.entries ?? 0);
     if (log.stopped) return;
     await this.checkEmbedded(data.embedded);

@@ -20,6 +20,7 @@ import { type DamageShape, type Finding, findingOf } from '../finding.ts';
 import { LossTracker } from '../loss-tracker.ts';
 import { dictionaryMissing, needsDictionary } from '../walk-entries.ts';
 import { EntryTotals } from './entry-totals.ts';
+import type { FilterCheck } from './filter-check.ts';
 import type { FindingLog } from './finding-log.ts';
 import { KeyOrder } from './key-order.ts';
 import { RestartCheck } from './restart-check.ts';
@@ -35,6 +36,8 @@ export interface DataCheckOptions {
   readonly firstKeys: ByteArena | undefined;
   /** Ranges in which blocks are missing, where the blocks were found without an index. */
   readonly holes: readonly BlockHandle[];
+  /** Is asked for each key. */
+  readonly filter: FilterCheck | undefined;
   /** How far in the file the check has come, in bytes. */
   advanced(offset: number): void;
 }
@@ -245,6 +248,7 @@ export class DataCheck {
 
   private checkEntries(block: LoadedBlock): void {
     const { iterator, restarts, totals, tracker, order, minKeyLength } = this;
+    const { filter } = this.options;
     // A block that fails before its first entry leaves nothing behind of the block before it.
     iterator.count = 0;
     const layout = iterator.reset(block.contents);
@@ -269,6 +273,7 @@ export class DataCheck {
       }
       if (type !== ValueType.value) this.checkType(type, faults);
       totals.add(key, keyLength, type, iterator.valueEnd - iterator.valueStart);
+      if (filter !== undefined) filter.entry(key, keyLength);
     }
     restarts.end();
     if (good > 0 && iterator.keyLength >= minKeyLength) {

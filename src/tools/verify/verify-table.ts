@@ -5,6 +5,7 @@ import { openCuckooTable } from '../../format/cuckoo/cuckoo-table.ts';
 import type { FileKind, FileKindResult } from '../../format/file-kind.ts';
 import { FOOTER_SIZE, readFooter } from '../../format/footer.ts';
 import type { OpenTableOptions } from '../../format/table-reader.ts';
+import type { KeyHash } from '../../hash/key-hash.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import { shapeOfLostFooter } from '../lost-footer.ts';
 import { openTableFile } from '../open-any-table.ts';
@@ -12,6 +13,11 @@ import { verifyBlockTable } from './block-table.ts';
 import { FindingLog } from './finding-log.ts';
 import { IndexCheck } from './index-check.ts';
 import { verifyPlainTable } from './plain-table.ts';
+
+/** Filters are asked with the hash of keys. */
+export interface VerifyEnvironment extends Environment {
+  readonly keyHash: KeyHash;
+}
 
 export interface VerifyOptions extends OpenTableOptions {
   /** Only block checksums and what is needed to find the blocks: contents are not decompressed. Default: false. */
@@ -58,7 +64,7 @@ export interface TableCounts {
  * thrown are IoErrors of the source and bugs.
  */
 export async function verifyTable(
-  environment: Environment,
+  environment: VerifyEnvironment,
   file: { readonly path: string; readonly source: ByteSource; readonly kind: FileKindResult },
   options: VerifyOptions,
   advanced: (offset: number) => void = () => undefined,
