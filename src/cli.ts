@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Config } from '@oclif/core/config';
 import { nearest, seemsToAskForJson } from './argv.ts';
 import { DropInCommand, type SstkitCommand } from './base-command.ts';
+import BenchFilter from './commands/bench-filter.ts';
 import BenchRangeDel from './commands/bench-range-del.ts';
 import Compact from './commands/compact.ts';
 import Dump from './commands/dump.ts';
@@ -29,6 +30,7 @@ type CommandClass = Pick<typeof SstkitCommand, keyof typeof SstkitCommand> &
 
 /** Every command by its name; oclif's manifest is made from this table. */
 export const COMMANDS: Record<string, CommandClass> = {
+  'bench-filter': BenchFilter,
   'bench-range-del': BenchRangeDel,
   compact: Compact,
   dump: Dump,
@@ -40,7 +42,10 @@ export const COMMANDS: Record<string, CommandClass> = {
 };
 
 /** Names that other programs have for a command. */
-const ALIASES: Readonly<Record<string, string>> = { range_del_aggregator_bench: 'bench-range-del' };
+const ALIASES: Readonly<Record<string, string>> = {
+  filter_bench: 'bench-filter',
+  range_del_aggregator_bench: 'bench-range-del',
+};
 
 /** The folder of package.json: one up from src/ as well as from dist/. */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

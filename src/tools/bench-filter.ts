@@ -1,0 +1,498 @@
+import { InvalidArgumentError } from '../errors.ts';
+import { fastLocalBloomFpRate } from '../format/filter/bloom-math.ts';
+import { createFilterBuilder, type FilterBuilder } from '../format/filter/filter-builder.ts';
+import { parseFilterPolicy } from '../format/filter/filter-policy.ts';
+import type { FilterCounters } from '../format/filter/filter-reader.ts';
+import type { NodeEnvironment } from '../node/environment.ts';
+import { BenchFilters, type FilterInterface } from './bench/filter-set.ts';
+import { type FilterKeyShape, KeyMaker } from './bench/key-maker.ts';
+import { Random32 } from './bench/random32.ts';
+
+/** The parameters of RocksDB's filter_bench, by its names, as far as they mean something here. */
+export interface FilterBenchParams extends FilterKeyShape {
+  seed: number;
+  /** Filters are built until they have so many MiB. */
+  workingMemSizeMb: number;
+  averageKeysPerFilter: number;
+  /** 0 to 1. */
+  varyKeyCountRatio: number;
+  batchSize: number;
+  bitsPerKey: number;
+  /** Millions of queries for each mode. */
+  mQueries: number;
+  /** Millions of keys in all filters, in place of `workingMemSizeMb`; 0: no bound. */
+  mKeysTotalMax: number;
+  useFullBlockReader: boolean;
+  /** Of our own: the full block reader decodes the filter's metadata at each query, as RocksDB did before 6.6. */
+  reparse: boolean;
+  newBuilder: boolean;
+  /** 0 legacy Bloom, 1 fast local Bloom, 2 Ribbon. */
+  impl: number;
+  netIncludesHashing: boolean;
+  /** Ask a new filter for all its keys, while the clock of the build runs. */
+  detectFilterConstructCorruption: boolean;
+  quick: boolean;
+  bestCase: boolean;
+  allowBadFpRate: boolean;
+  runs: number;
+}
+
+export const FILTER_BENCH_DEFAULTS: FilterBenchParams = {
+  seed: 0,
+  workingMemSizeMb: 200,
+  averageKeysPerFilter: 10000,
+  varyKeyCountRatio: 0.4,
+  keySize: 24,
+  varyKeyAlignment: true,
+  varyKeySizeLog2Interval: 5,
+  batchSize: 8,
+  bitsPerKey: 10,
+  mQueries: 200,
+  mKeysTotalMax: 0,
+  useFullBlockReader: false,
+  reparse: false,
+  newBuilder: false,
+  impl: 0,
+  netIncludesHashing: false,
+  detectFilterConstructCorruption: false,
+  quick: false,
+  bestCase: false,
+  allowBadFpRate: false,
+  runs: 1,
+};
+
+export type FilterBenchMode =
+  | 'single'
+  | 'batch_prepared'
+  | 'batch_unprepared'
+  | 'fifty_one'
+  | 'eighty_twenty'
+  | 'random';
+
+export type FilterBenchPhase = 'mixed' | 'inside' | 'outside';
+
+export interface FilterBuildResult {
+  nsPerKey: number;
+  filters: number;
+  keys: number;
+  bytes: number;
+  bitsPerKey: number;
+  /** Percent; of all filters, by their keys. Null for Ribbon, whose rate is in its size. */
+  predictedFpPercent: number | null;
+}
+
+export interface FilterVerification {
+  bestPossibleFpPercent: number;
+  tolerableFpPercent: number;
+  prelimFpPercent: number;
+}
+
+export interface FilterModeResult {
+  mode: FilterBenchMode;
+  /** Nanoseconds a query; null where there are too few filters for the mode. */
+  grossNs: number | null;
+  dryRunNs: number | null;
+  netNs: number;
+  /** The last 20 bits of the sum of hashes: the same as RocksDB's for the same parameters. */
+  dryRunHash: string | null;
+}
+
+export interface FilterFpRates {
+  averagePercent: number;
+  worstPercent: number;
+  bestPercent: number;
+  bestPossibleBitsPerKey: number;
+}
+
+/** One run: what was built, then each phase, then the rates of false positives of the last mode. */
+export interface FilterBenchRun {
+  build: FilterBuildResult;
+  verification: FilterVerification | null;
+  phases: { phase: FilterBenchPhase; modes: FilterModeResult[] }[];
+  fpRates: FilterFpRates;
+  /** How often a filter's metadata was decoded: once a filter and way to ask it, unless queries do. */
+  filterMetadataParses: number;
+}
+
+/** What is known as soon as it is known: a run may take minutes. */
+export interface FilterBenchEvents {
+  building(): void;
+  built(build: FilterBuildResult): void;
+  verifying(expected: Omit<FilterVerification, 'prelimFpPercent'>): void;
+  verified(verification: FilterVerification): void;
+  phase(phase: FilterBenchPhase): void;
+  mode(result: FilterModeResult): void;
+  done(fpRates: FilterFpRates): void;
+}
+
+type BenchEnvironment = Pick<NodeEnvironment, 'clock' | 'keyHash'>;
+
+const ALL_MODES: readonly FilterBenchMode[] = [
+  'single',
+  'batch_prepared',
+  'batch_unprepared',
+  'fifty_one',
+  'eighty_twenty',
+  'random',
+];
+const QUICK_MODES: readonly FilterBenchMode[] = ['single', 'random'];
+const BEST_CASE_MODES: readonly FilterBenchMode[] = ['single'];
+
+const UINT32_MAX = 0xffffffff;
+/**
+ * Draws up to here ask for a key that was added. 95 % in place of all, or none, keep the processor from guessing
+ * every branch.
+ */
+const PHASES: readonly { phase: FilterBenchPhase; insideMax: number; seedOffset: number }[] = [
+  { phase: 'mixed', insideMax: Math.floor(UINT32_MAX / 2), seedOffset: 1 },
+  { phase: 'inside', insideMax: Math.floor(UINT32_MAX / 20) * 19, seedOffset: 1 },
+  { phase: 'outside', insideMax: Math.floor(UINT32_MAX / 20), seedOffset: 2 },
+];
+
+const POLICIES = [
+  'rocksdb.internal.LegacyBloomFilter',
+  'rocksdb.internal.FastLocalBloomFilter',
+  'rocksdb.internal.Standard128RibbonFilter',
+] as const;
+
+/** Numbers with this bit were never added. */
+export const OUTSIDE_BIT = 0x80000000;
+
+/**
+ * RocksDB's filter_bench over our filters: the same filters, keys and draws for the same parameters, so that sizes,
+ * hashes and rates of false positives are the same, and times can be compared.
+ */
+export function benchFilter(
+  environment: BenchEnvironment,
+  params: FilterBenchParams,
+  events: FilterBenchEvents,
+): FilterBenchRun[] {
+  checkParams(params);
+  const runs: FilterBenchRun[] = [];
+  for (let run = 0; run < params.runs; run++) {
+    const bench = new FilterBench(environment, { ...params, seed: params.seed + 100 * run });
+    runs.push(bench.run(events));
+  }
+  return runs;
+}
+
+export class FilterBench {
+  private readonly random: Random32;
+  private readonly makers: KeyMaker[];
+  private readonly counters: FilterCounters = { filterMetadataParses: 0 };
+  private filters: BenchFilters;
+  /** Of the mode that was timed last. */
+  private fpRates: FilterFpRates;
+
+  constructor(
+    private readonly environment: BenchEnvironment,
+    private readonly params: FilterBenchParams,
+  ) {
+    this.random = new Random32(params.seed);
+    this.makers = Array.from({ length: params.batchSize }, () => new KeyMaker(params));
+    this.filters = new BenchFilters(environment.keyHash, params.impl);
+    this.fpRates = this.filters.fpRates();
+  }
+
+  run(events: FilterBenchEvents): FilterBenchRun {
+    const { params } = this;
+    events.building();
+    const build = this.build();
+    events.built(build);
+    const verification = params.quick || params.bestCase ? null : this.verify(build, events);
+    const phases: FilterBenchRun['phases'] = [];
+    const modes = params.bestCase ? BEST_CASE_MODES : params.quick ? QUICK_MODES : ALL_MODES;
+    for (const { phase, insideMax, seedOffset } of params.quick ? PHASES.slice(0, 1) : PHASES) {
+      events.phase(phase);
+      const results: FilterModeResult[] = [];
+      for (const mode of modes) {
+        const result = this.mode(mode, insideMax, params.seed + seedOffset);
+        events.mode(result);
+        results.push(result);
+      }
+      phases.push({ phase, modes: results });
+    }
+    const { fpRates } = this;
+    events.done(fpRates);
+    return {
+      build,
+      verification,
+      phases,
+      fpRates,
+      filterMetadataParses: this.filterMetadataParses,
+    };
+  }
+
+  /** Builds filters until there are enough of them. */
+  build(): FilterBuildResult {
+    const { params, random, counters, environment } = this;
+    const { averageKeysPerFilter, varyKeyCountRatio } = params;
+    const range = 1 + 2 * Math.trunc(varyKeyCountRatio * averageKeysPerFilter);
+    const offset = Math.floor(range / 2);
+    const keysMax =
+      params.mKeysTotalMax > 0 ? Math.trunc(1e6 * params.mKeysTotalMax) : Number.MAX_SAFE_INTEGER;
+    const workingMb = params.workingMemSizeMb / (params.bestCase && !params.quick ? 10 : 1);
+    const bytesMax =
+      params.mKeysTotalMax > 0 || workingMb === 0 ? Infinity : Math.trunc(1024 * 1024 * workingMb);
+    const filters = new BenchFilters(environment.keyHash, params.impl);
+    const maker = this.makers[0]!;
+    let builder: FilterBuilder | undefined;
+    let keys = 0;
+    let bytes = 0;
+    let predicted = 0;
+    const begin = environment.clock.monotonicNanos();
+    while (bytes < bytesMax && keys < keysMax) {
+      const id = random.uint32();
+      const count = Math.min(averageKeysPerFilter + random.below(range) - offset, keysMax - keys);
+      builder ??= this.createBuilder();
+      for (let i = 0; i < count; i++) {
+        maker.make(id, i);
+        builder.addKey(maker.bytes, maker.start, maker.end);
+      }
+      const contents = builder.finish();
+      if (params.newBuilder) builder = undefined;
+      const reader = filters.add(id, count, contents, counters);
+      if (params.detectFilterConstructCorruption) this.askInside(filters, filters.count - 1);
+      const { probes, dataBytes, lines } = reader.facts;
+      if (lines > 0) predicted += count * fastLocalBloomFpRate((8 * dataBytes) / count, probes);
+      bytes += contents.length;
+      keys += count;
+    }
+    const nanos = environment.clock.monotonicNanos() - begin;
+    this.filters = filters;
+    return {
+      nsPerKey: nanos / keys,
+      filters: filters.count,
+      keys,
+      bytes,
+      bitsPerKey: (8 * bytes) / keys,
+      predictedFpPercent: params.impl === 2 ? null : (100 * predicted) / keys,
+    };
+  }
+
+  /** One mode with the filter and as a dry run, which draws and hashes the same keys and asks no filter. */
+  mode(mode: FilterBenchMode, insideMax: number, seed: number): FilterModeResult {
+    const { filters, params } = this;
+    const way: FilterInterface = params.useFullBlockReader ? (params.reparse ? 'reparse' : 'block') : 'bits';
+    const gross = this.time(mode, insideMax, seed, way);
+    if (gross !== null) this.fpRates = filters.fpRates();
+    const dry = this.time(mode, insideMax, seed, params.netIncludesHashing ? 'dry' : 'hash');
+    if (gross === null || dry === null) {
+      return { mode, grossNs: null, dryRunNs: null, netNs: 0, dryRunHash: null };
+    }
+    const dryRunHash = (filters.dryRunHash & 0xfffff).toString(16);
+    return { mode, grossNs: gross, dryRunNs: dry, netNs: gross - dry, dryRunHash };
+  }
+
+  /** Nanoseconds a query; null where there are too few filters for the mode. */
+  time(mode: FilterBenchMode, insideMax: number, seed: number, way: FilterInterface): number | null {
+    const { filters, random, makers, params, environment } = this;
+    random.seed(seed);
+    filters.resetCounts();
+    const skew = skewOf(mode, filters.count);
+    if (skew === undefined) return null;
+    const { primaryCount, primaryMax } = skew;
+    const secondaryCount = filters.count - primaryCount;
+    const queries = this.queriesPerMode;
+    const batched = mode === 'batch_prepared' || mode === 'batch_unprepared';
+    const keys = batched ? makers : makers.slice(0, 1);
+    const together = mode === 'batch_prepared' && !params.useFullBlockReader;
+    const begin = environment.clock.monotonicNanos();
+    for (let query = 0; query < queries; query += keys.length) {
+      const inside = random.uint32() <= insideMax;
+      const index =
+        random.uint32() <= primaryMax
+          ? random.below(primaryCount)
+          : primaryCount + random.below(secondaryCount);
+      const id = filters.ids[index]!;
+      const added = filters.keyCounts[index]!;
+      for (let i = 0; i < keys.length; i++) {
+        const number = random.below(added);
+        keys[i]!.make(id, inside ? number : (number | OUTSIDE_BIT) >>> 0);
+      }
+      if (together) filters.askTogether(index, keys, inside, way);
+      else for (let i = 0; i < keys.length; i++) filters.ask(index, keys[i]!, inside, way);
+    }
+    return (environment.clock.monotonicNanos() - begin) / queries;
+  }
+
+  /** How often metadata was decoded so far. */
+  get filterMetadataParses(): number {
+    return this.counters.filterMetadataParses;
+  }
+
+  get queriesPerMode(): number {
+    const { mQueries, quick, bestCase } = this.params;
+    return Math.floor(1e6 * (mQueries / (quick ? 7 : bestCase ? 3 : 1)) + 0.5);
+  }
+
+  private createBuilder(): FilterBuilder {
+    const policy = parseFilterPolicy(`${POLICIES[this.params.impl]}:${this.params.bitsPerKey}`)!;
+    const builder = createFilterBuilder(policy, { formatVersion: 5 }, this.environment.keyHash);
+    if (builder !== undefined) return builder;
+    throw new InvalidArgumentError(
+      'bits-per-key',
+      String(this.params.bitsPerKey),
+      'below 0.5 bits a key there is no filter',
+    );
+  }
+
+  private verify(build: FilterBuildResult, events: FilterBenchEvents): FilterVerification {
+    const { filters, params } = this;
+    const { bitsPerKey } = build;
+    const expected = {
+      bestPossibleFpPercent: 100 * 2 ** -bitsPerKey,
+      tolerableFpPercent: 100 * 2 ** (-(bitsPerKey - 1) / (1.4 + bitsPerKey / 50)),
+    };
+    events.verifying(expected);
+    const outsideQueries = Math.trunc((params.mQueries * 1e6) / filters.count);
+    filters.resetCounts();
+    const maker = this.makers[0]!;
+    for (let index = 0; index < filters.count; index++) {
+      this.askInside(filters, index);
+      for (let i = 0; i < outsideQueries; i++) {
+        maker.make(filters.ids[index]!, (i | OUTSIDE_BIT) >>> 0);
+        filters.ask(index, maker, false, 'bits');
+      }
+    }
+    const prelimFpPercent = filters.fpRates().averagePercent;
+    const verification = { ...expected, prelimFpPercent };
+    events.verified(verification);
+    if (!params.allowBadFpRate && prelimFpPercent >= expected.tolerableFpPercent) {
+      throw new InvalidArgumentError(
+        'allow-bad-fp-rate',
+        'false',
+        `the rate of false positives, ${prelimFpPercent.toFixed(3)} %, is not tolerable (--allow_bad_fp_rate)`,
+      );
+    }
+    return verification;
+  }
+
+  private askInside(filters: BenchFilters, index: number): void {
+    const maker = this.makers[0]!;
+    for (let i = 0; i < filters.keyCounts[index]!; i++) {
+      maker.make(filters.ids[index]!, i);
+      filters.ask(index, maker, true, 'bits');
+    }
+  }
+}
+
+/** One way to ask, over alternating rounds. */
+export interface FilterWayTimes {
+  way: 'bits' | 'block' | 'reparse';
+  /** Medians, nanoseconds a query; net is gross less the dry run of the same round. */
+  grossNs: number;
+  netNs: number;
+  /** Medians of the ratios to the bits reader, round by round. */
+  grossRatio: number;
+  netRatio: number;
+  /** Of the timed queries. */
+  filterMetadataParses: number;
+}
+
+export interface FilterReaderComparison {
+  build: FilterBuildResult;
+  rounds: number;
+  queriesPerRound: number;
+  modes: { mode: FilterBenchMode; ways: FilterWayTimes[] }[];
+}
+
+const WAYS = ['bits', 'block', 'reparse'] as const;
+const INSIDE_HALF = PHASES[0]!.insideMax;
+
+/**
+ * The published change: a cached filter block keeps its parsed reader. The same queries by the bits reader alone, by
+ * the full block reader as it is cached, and by one that is parsed for each query, in turns, one round untimed.
+ */
+export function compareFilterReaders(
+  environment: BenchEnvironment,
+  params: FilterBenchParams,
+  rounds: number,
+): FilterReaderComparison {
+  checkParams(params);
+  const bench = new FilterBench(environment, { ...params, mQueries: params.mQueries / rounds });
+  const build = bench.build();
+  const modes = (['single', 'random'] as const).map((mode) => {
+    const dry: number[] = [];
+    const gross = WAYS.map((): number[] => []);
+    const parses = WAYS.map(() => 0);
+    for (let round = -1; round < rounds; round++) {
+      const seed = params.seed + 1 + round;
+      for (const [i, way] of WAYS.entries()) {
+        const before = bench.filterMetadataParses;
+        const nanos = bench.time(mode, INSIDE_HALF, seed, way);
+        if (round < 0) continue;
+        gross[i]!.push(nanos ?? Number.NaN);
+        parses[i]! += bench.filterMetadataParses - before;
+      }
+      const nanos = bench.time(mode, INSIDE_HALF, seed, 'hash');
+      if (round >= 0) dry.push(nanos ?? Number.NaN);
+    }
+    const net = gross.map((each) => each.map((nanos, round) => nanos - dry[round]!));
+    const ratio = (times: number[][], i: number): number =>
+      median(times[i]!.map((nanos, round) => nanos / times[0]![round]!));
+    const ways = WAYS.map((way, i) => ({
+      way,
+      grossNs: median(gross[i]!),
+      netNs: median(net[i]!),
+      grossRatio: ratio(gross, i),
+      netRatio: ratio(net, i),
+      filterMetadataParses: parses[i]!,
+    }));
+    return { mode, ways };
+  });
+  return { build, rounds, queriesPerRound: bench.queriesPerMode, modes };
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+}
+
+/** The first `primaryCount` filters get the queries whose draw is at most `primaryMax`. */
+function skewOf(
+  mode: FilterBenchMode,
+  filters: number,
+): { primaryCount: number; primaryMax: number } | undefined {
+  switch (mode) {
+    case 'single':
+      return { primaryCount: 1, primaryMax: UINT32_MAX };
+    case 'fifty_one':
+      if (filters < 50) return undefined;
+      return { primaryCount: Math.floor((filters + 99) / 100), primaryMax: Math.floor(UINT32_MAX / 2) };
+    case 'eighty_twenty':
+      if (filters < 5) return undefined;
+      return { primaryCount: Math.floor((filters + 4) / 5), primaryMax: Math.floor(UINT32_MAX / 5) * 4 };
+    case 'random':
+      if (filters === 1) return undefined;
+      return { primaryCount: filters, primaryMax: UINT32_MAX };
+    default:
+      return { primaryCount: filters, primaryMax: UINT32_MAX };
+  }
+}
+
+function checkParams(params: FilterBenchParams): void {
+  const check = (name: keyof FilterBenchParams, holds: boolean, wanted: string): void => {
+    if (holds) return;
+    throw new InvalidArgumentError(name, String(params[name]), `${name} is ${params[name]}: ${wanted}`);
+  };
+  check(
+    'impl',
+    params.impl >= 0 && params.impl <= 2,
+    '0 legacy Bloom, 1 fast local Bloom or 2 Ribbon is wanted',
+  );
+  check(
+    'varyKeyCountRatio',
+    params.varyKeyCountRatio >= 0 && params.varyKeyCountRatio <= 1,
+    '0 to 1 is wanted',
+  );
+  check('averageKeysPerFilter', params.averageKeysPerFilter >= 1, 'at least 1 is wanted');
+  check('batchSize', params.batchSize >= 1 && params.batchSize <= 512, '1 to 512 is wanted');
+  check('mQueries', params.mQueries > 0, 'more than 0 is wanted');
+  check('runs', params.runs >= 1, 'at least 1 is wanted');
+  check('bitsPerKey', params.bitsPerKey >= 0.5, 'below 0.5 bits a key there is no filter');
+  check(
+    'workingMemSizeMb',
+    params.workingMemSizeMb > 0 || params.mKeysTotalMax > 0,
+    'without a bound there is no end of filters',
+  );
+}
