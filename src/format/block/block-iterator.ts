@@ -32,15 +32,15 @@ export class BlockIterator {
   /** Entries passed, the current one included. */
   count = 0;
   /** Where the next entry begins. */
-  private position = 0;
-  private entriesEnd = 0;
-  private separated = false;
-  private restartsStart = 0;
-  private restartCount = 0;
+  protected position = 0;
+  protected entriesEnd = 0;
+  protected separated = false;
+  protected restartsStart = 0;
+  protected restartCount = 0;
   /** Apart only: the restart to come, its position, and where the next value begins. */
-  private nextRestart = 0;
-  private nextRestartAt = 0;
-  private nextValue = 0;
+  protected nextRestart = 0;
+  protected nextRestartAt = 0;
+  protected nextValue = 0;
   private valuesStart = 0;
   private valuesEnd = 0;
   /** Of `data` and `key`, for copies of four bytes at once. */
@@ -50,6 +50,12 @@ export class BlockIterator {
   /** Puts the iterator before the first entry of `data`. Throws what `decodeBlockLayout` throws. */
   reset(data: Uint8Array): BlockLayout {
     const layout = decodeBlockLayout(data);
+    this.resetTo(data, layout);
+    return layout;
+  }
+
+  /** The same for a block whose layout is known. */
+  resetTo(data: Uint8Array, layout: BlockLayout): void {
     this.data = data;
     this.dataView = new DataView(data.buffer, data.byteOffset, data.byteLength);
     this.keyLength = 0;
@@ -70,7 +76,6 @@ export class BlockIterator {
     this.nextValue = layout.entriesEnd;
     this.valuesStart = layout.entriesEnd;
     this.valuesEnd = layout.valuesEnd;
-    return layout;
   }
 
   /**
@@ -163,7 +168,7 @@ export class BlockIterator {
     this.keyView = new DataView(key.buffer);
   }
 
-  private malformed(shared: number, nonShared: number, valueLength: number): CorruptionError {
+  protected malformed(shared: number, nonShared: number, valueLength: number): CorruptionError {
     return new CorruptionError(
       'entry_malformed',
       `entry at ${this.entryStart} in the block: shared ${shared}, non-shared ${nonShared}, value ${valueLength} ` +
