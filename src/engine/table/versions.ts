@@ -1,0 +1,55 @@
+import { TRAILER_SIZE } from '../../format/internal-key.ts';
+import type { ComparableSeqno } from '../range-del/comparable-seqno.ts';
+import type { ReadPoint } from './read-point.ts';
+import type { TableSet } from './table-set.ts';
+
+/** One stored version of a user key. */
+export interface Version {
+  readonly seqno: ComparableSeqno;
+  readonly type: number;
+  /** A view of the block. */
+  readonly value: Uint8Array;
+  /** The internal key as stored. */
+  readonly key: Uint8Array;
+  /** Empty without timestamps. */
+  readonly timestamp: Uint8Array;
+  /** Number of the table, and the offset of the block in it. */
+  readonly table: number;
+  readonly blockOffset: number;
+  /** The newest visible range tombstone that deletes it; -1: none does. */
+  readonly coveredBy: ComparableSeqno;
+}
+
+/** Every version of a user key in all tables that `point` can see, newest first. */
+export function listVersions(set: TableSet, key: Uint8Array, point: ReadPoint): Version[] {
+  const covering = set.coveringSeqno(key, point);
+  const versions: Version[] = [];
+  for (let i = 0; i < set.tables.length; i++) {
+    const table = set.tables[i]!;
+    const { compare } = table.comparator.withoutTimestamp;
+    const target = table.newTarget();
+    target.set(key, 0, key.length, undefined, undefined, point.timestamp);
+    const iterator = table.newIterator();
+    for (iterator.seek(target); iterator.valid; iterator.next()) {
+      const { entry, userKeyEnd, seqno, type } = iterator;
+      if (compare(entry.key, 0, userKeyEnd, key, 0, key.length) !== 0) break;
+      if (seqno > point.seqno) continue;
+      versions.push({
+        seqno,
+        type,
+        value: entry.data.subarray(entry.valueStart, entry.valueEnd),
+        key: entry.key.slice(0, entry.keyLength),
+        timestamp: entry.key.slice(userKeyEnd, entry.keyLength - TRAILER_SIZE),
+        table: i,
+        blockOffset: iterator.blockOffset,
+        coveredBy: covering > seqno ? covering : -1,
+      });
+    }
+  }
+  const { compare } = set.comparator;
+  return versions.sort(
+    (a, b) =>
+      compare(a.key, 0, a.key.length - TRAILER_SIZE, b.key, 0, b.key.length - TRAILER_SIZE) ||
+      (a.seqno === b.seqno ? a.table - b.table : a.seqno > b.seqno ? -1 : 1),
+  );
+}
