@@ -37,7 +37,7 @@ export async function makeTable(
   const builder = await openTableBuilder(options, sink, {
     hashes: environment.hashes,
     keyHash: environment.keyHash,
-    encoders: new NodeEncoderRegistry({}),
+    encoders: new NodeEncoderRegistry(environment.hashes),
     clock: { nowMicros: () => 1_700_000_000_000_000 },
     random: { uint32: () => 7 },
   });

@@ -96,6 +96,8 @@ export class Statistics implements FilterCounters {
   filterMetadataParses = 0;
   /** Fetches of the compression dictionary, by the type of the block that was being read. */
   readonly uncompressionDictFetches: Partial<Record<BlockType, number>> = {};
+  /** Blocks that were read from their file, by type. */
+  readonly blockLoads: Partial<Record<BlockType, number>> = {};
   /** How often the names of two prefix extractors were compared: once a table, and once a further instance. */
   extractorNameComparisons = 0;
 
@@ -111,11 +113,16 @@ export class Statistics implements FilterCounters {
     this.uncompressionDictFetches[blockType] = (this.uncompressionDictFetches[blockType] ?? 0) + 1;
   }
 
+  countLoad(blockType: BlockType): void {
+    this.blockLoads[blockType] = (this.blockLoads[blockType] ?? 0) + 1;
+  }
+
   reset(): void {
     this.tickers.fill(0);
     this.filterMetadataParses = 0;
-    for (const type of Object.keys(this.uncompressionDictFetches))
-      delete this.uncompressionDictFetches[type as BlockType];
+    for (const byType of [this.uncompressionDictFetches, this.blockLoads]) {
+      for (const type of Object.keys(byType)) delete byType[type as BlockType];
+    }
     this.extractorNameComparisons = 0;
   }
 

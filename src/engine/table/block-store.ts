@@ -171,7 +171,7 @@ export class BlockStore {
     const stored = reader.readStored(handle, type);
     const fault = reader.checksumFault(stored, handle, type);
     if (fault !== undefined) throw fault;
-    statistics.tickers[Ticker.blockCacheBytesRead]! += size;
+    statistics.countLoad(type);
     let dictionary: Uint8Array | undefined;
     if (this.hasDictionary) {
       const fetches = this.hooks.fetchesDictionary;
