@@ -56,7 +56,11 @@ const NOTHING_KEPT = (): LookupTableOptions => ({
 });
 
 /** Each get finds its key; the promises of the published changes hold. */
-function expectCounters(tables: readonly LookupTable[], keys: readonly Uint8Array[], gets: number): Statistics {
+function expectCounters(
+  tables: readonly LookupTable[],
+  keys: readonly Uint8Array[],
+  gets: number,
+): Statistics {
   const set = new TableSet(tables);
   const { statistics } = set;
   const random = new SeededRandom(11);
@@ -103,7 +107,8 @@ describe('with nothing pinned and a cache that keeps nothing', () => {
       });
     const keys: Uint8Array[] = [];
     const iterator = new TableSet(tables).newIterator();
-    for (iterator.seekToFirst(); iterator.valid; iterator.next()) keys.push(iterator.key.slice(0, iterator.keyLength));
+    for (iterator.seekToFirst(); iterator.valid; iterator.next())
+      keys.push(iterator.key.slice(0, iterator.keyLength));
     options.statistics!.reset();
     expectCounters(tables, keys, GETS);
   });
@@ -135,7 +140,8 @@ describe('published change 1: the dictionary is fetched for data blocks alone', 
     const beside = new Statistics();
     const held = openMade(environment, bytes, 'b', { blockCache, statistics: beside });
     for (let i = 0; i < 500; i++) {
-      for (const table of [through, held]) expect(new TableSet([table]).get(utf8Bytes(keyOf(4 * i)))).toBeDefined();
+      for (const table of [through, held])
+        expect(new TableSet([table]).get(utf8Bytes(keyOf(4 * i)))).toBeDefined();
     }
     expect(cached.get('rocksdb.block.cache.compression.dict.hit')).toBeGreaterThan(10);
     expect(beside.get('rocksdb.block.cache.compression.dict.hit')).toBe(0);
