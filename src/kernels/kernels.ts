@@ -1,41 +1,7 @@
 import type { KeyHash } from '../hash/key-hash.ts';
 import { type FindBlockEndOptions, resolveFindOptions, TRAILER_LENGTH } from './find-block-end.ts';
+import type { KernelExports } from './kernel-exports.ts';
 import { TextKernel } from './text-kernel.ts';
-
-/** What assembly/index.ts exports. Results are int32; the caller makes them unsigned. */
-export interface KernelExports {
-  readonly memory: { readonly buffer: ArrayBuffer };
-  readonly INPUT: { readonly value: number };
-  readonly INPUT_BYTES: { readonly value: number };
-  readonly OFFSETS: { readonly value: number };
-  readonly HASHES: { readonly value: number };
-  readonly BATCH_KEYS: { readonly value: number };
-  readonly ALLOWED: { readonly value: number };
-  readonly HIGH: { readonly value: number };
-  crc32c(crc: number, length: number): number;
-  xxh3(length: number): number;
-  xxph3(length: number): number;
-  xxph3Batch(count: number): void;
-  longBegin(): void;
-  xxh3Blocks(count: number): void;
-  xxph3Blocks(count: number): void;
-  xxh3End(rest: number, total: number): number;
-  xxph3End(rest: number, total: number): number;
-  readonly SOURCE: { readonly value: number };
-  readonly SOURCE_BYTES: { readonly value: number };
-  readonly TEXT: { readonly value: number };
-  readonly TEXT_BYTES: { readonly value: number };
-  readonly KEY: { readonly value: number };
-  readonly KEY_BYTES: { readonly value: number };
-  readonly UNPACKED: { readonly value: number };
-  readonly UNPACKED_BYTES: { readonly value: number };
-  hex(start: number, end: number, pos: number): number;
-  hexUpper(start: number, end: number, pos: number): number;
-  escape(start: number, end: number, pos: number): number;
-  unsnap(start: number, inputLength: number, length: number): number;
-  findBegin(): void;
-  findStep(type: number, modifier: number, base: number, from: number, to: number, test: number): number;
-}
 
 /** Input of XXH3 is taken in by blocks of 1024 bytes; what follows a slice needs the 64 bytes before it. */
 const BLOCK_LENGTH = 1024;

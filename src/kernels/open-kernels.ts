@@ -1,6 +1,7 @@
 import { UnsupportedError } from '../errors.ts';
+import type { KernelExports } from './kernel-exports.ts';
 import { KERNELS_WASM } from './kernels.generated.ts';
-import { type KernelExports, Kernels } from './kernels.ts';
+import { Kernels } from './kernels.ts';
 
 /** The part of the WebAssembly API in use: its types belong to the browser's library, which Node's lack. */
 interface WebAssemblyApi {

@@ -1,4 +1,4 @@
-import type { KernelExports } from './kernels.ts';
+import type { KernelExports } from './kernel-exports.ts';
 
 /**
  * Prints bytes of a block into a buffer, 16 at a time; both lie in the module's memory. The loops of
