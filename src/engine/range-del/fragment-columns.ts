@@ -13,81 +13,73 @@ export interface FragmentColumns {
   readonly stackTombstones: Int32Array | undefined;
 }
 
-/** Takes fragments one after the other; its memory is kept for the next list. */
-export class FragmentColumnsBuilder {
+/** Columns that are being filled: `count` and `stackCount` say how far. */
+export class FragmentBuilder {
   count = 0;
-  startKeys: Int32Array = new Int32Array(0);
-  endKeys: Int32Array = new Int32Array(0);
-  endPrefixes: Float64Array = new Float64Array(0);
-  stackStarts: Int32Array = new Int32Array(1);
   stackCount = 0;
-  seqnos: Float64Array = new Float64Array(0);
-  /** Undefined without timestamps. */
+  startKeys: Int32Array;
+  endKeys: Int32Array;
+  endPrefixes: Float64Array;
+  stackStarts: Int32Array;
+  seqnos: Float64Array;
   stackTombstones: Int32Array | undefined;
 
-  /** Begins a new list, of about as many fragments as there are tombstones. */
-  begin(tombstones: number, withTimestamps: boolean): void {
+  /** Has room for so many fragments and sequence numbers, side by side in one buffer: each buffer has its price. */
+  constructor(fragments: number, seqnos: number, withTimestamps: boolean) {
+    const doubles = 8 * (fragments + seqnos);
+    const integers = 4 * (3 * fragments + 1 + (withTimestamps ? seqnos : 0));
+    const buffer = new ArrayBuffer(doubles + integers);
+    this.endPrefixes = new Float64Array(buffer, 0, fragments);
+    this.seqnos = new Float64Array(buffer, 8 * fragments, seqnos);
+    this.startKeys = new Int32Array(buffer, doubles, fragments);
+    this.endKeys = new Int32Array(buffer, doubles + 4 * fragments, fragments);
+    this.stackStarts = new Int32Array(buffer, doubles + 8 * fragments, fragments + 1);
+    this.stackTombstones = withTimestamps
+      ? new Int32Array(buffer, doubles + 12 * fragments + 4, seqnos)
+      : undefined;
+  }
+
+  /** Forgets what was taken and keeps the memory. */
+  clear(): void {
     this.count = 0;
     this.stackCount = 0;
-    this.growFragments(tombstones);
-    this.growStacks(tombstones);
-    this.stackTombstones = withTimestamps ? new Int32Array(this.seqnos.length) : undefined;
   }
 
   /** Makes room for one more fragment with `stack` sequence numbers. */
   reserve(stack: number): void {
-    if (this.count === this.startKeys.length) this.growFragments(2 * this.count + 16);
-    if (this.stackCount + stack > this.seqnos.length) this.growStacks(2 * this.seqnos.length + stack);
+    const { count, stackCount } = this;
+    if (count < this.startKeys.length && stackCount + stack <= this.seqnos.length) return;
+    const larger = this.resized(
+      count < this.startKeys.length ? this.startKeys.length : 2 * count + 16,
+      Math.max(this.seqnos.length, 2 * stackCount + stack),
+    );
+    this.startKeys = larger.startKeys;
+    this.endKeys = larger.endKeys;
+    this.endPrefixes = larger.endPrefixes;
+    this.stackStarts = larger.stackStarts;
+    this.seqnos = larger.seqnos;
+    this.stackTombstones = larger.stackTombstones;
   }
 
-  /** What was taken, copied and cut to size: side by side in one buffer, since each buffer has its price. */
+  /** What was taken, in memory of its size: this builder's own where it fits. */
   columns(): FragmentColumns {
     const { count, stackCount } = this;
-    const doubleCount = count + stackCount;
-    const integerCount = 3 * count + 1 + (this.stackTombstones === undefined ? 0 : stackCount);
-    const buffer = new ArrayBuffer(8 * doubleCount + 4 * integerCount);
-    let pos = 0;
-    const doubles = (source: Float64Array, length: number): Float64Array => {
-      const column = new Float64Array(buffer, pos, length);
-      column.set(source.subarray(0, length));
-      pos += 8 * length;
-      return column;
-    };
-    const integers = (source: Int32Array, length: number): Int32Array => {
-      const column = new Int32Array(buffer, pos, length);
-      column.set(source.subarray(0, length));
-      pos += 4 * length;
-      return column;
-    };
-    return {
-      count,
-      endPrefixes: doubles(this.endPrefixes, count),
-      seqnos: doubles(this.seqnos, stackCount),
-      startKeys: integers(this.startKeys, count),
-      endKeys: integers(this.endKeys, count),
-      stackStarts: integers(this.stackStarts, count + 1),
-      stackTombstones: this.stackTombstones && integers(this.stackTombstones, stackCount),
-    };
+    if (count === this.startKeys.length && stackCount === this.seqnos.length) return this;
+    return this.resized(count, stackCount);
   }
 
-  private growFragments(length: number): void {
-    if (length <= this.startKeys.length) return;
-    this.startKeys = grown(this.startKeys, new Int32Array(length));
-    this.endKeys = grown(this.endKeys, new Int32Array(length));
-    this.endPrefixes = grown(this.endPrefixes, new Float64Array(length));
-    this.stackStarts = grown(this.stackStarts, new Int32Array(length + 1));
+  private resized(fragments: number, seqnos: number): FragmentBuilder {
+    const { count, stackCount } = this;
+    const copy = new FragmentBuilder(fragments, seqnos, this.stackTombstones !== undefined);
+    copy.count = count;
+    copy.stackCount = stackCount;
+    copy.startKeys.set(this.startKeys.subarray(0, count));
+    copy.endKeys.set(this.endKeys.subarray(0, count));
+    copy.endPrefixes.set(this.endPrefixes.subarray(0, count));
+    copy.stackStarts.set(this.stackStarts.subarray(0, count + 1));
+    copy.seqnos.set(this.seqnos.subarray(0, stackCount));
+    if (this.stackTombstones !== undefined)
+      copy.stackTombstones?.set(this.stackTombstones.subarray(0, stackCount));
+    return copy;
   }
-
-  private growStacks(length: number): void {
-    if (length <= this.seqnos.length) return;
-    this.seqnos = grown(this.seqnos, new Float64Array(length));
-    if (this.stackTombstones !== undefined) {
-      this.stackTombstones = grown(this.stackTombstones, new Int32Array(length));
-    }
-  }
-}
-
-function grown<T extends Int32Array | Float64Array>(column: T, larger: T): T {
-  larger.set(column);
-  return larger;
 }

@@ -1,7 +1,7 @@
 import type { Comparator } from '../../operators/comparator.ts';
 import { ActiveSeqnos } from './active-seqnos.ts';
 import { type ComparableSeqno, MAX_SEQNO } from './comparable-seqno.ts';
-import { FragmentColumnsBuilder } from './fragment-columns.ts';
+import { FragmentBuilder } from './fragment-columns.ts';
 import { FragmentedTombstones, type RangeDelStatistics } from './fragmented-tombstones.ts';
 import { KeyOrder } from './key-order.ts';
 import { SortScratch, sortKeys } from './sort-keys.ts';
@@ -34,8 +34,8 @@ export class FragmentScratch {
   endPlaces = new Int32Array(0);
   placeOf = new Int32Array(0);
   readonly active = new ActiveSeqnos();
-  /** Fragments as they come out, before they are cut to size. */
-  readonly fragments = new FragmentColumnsBuilder();
+  /** Fragments as they come out where their number is not known, before they are cut to size. */
+  readonly fragments = new FragmentBuilder(0, 0, false);
 
   reserve(count: number): void {
     this.starts.reserve(count);
@@ -82,8 +82,9 @@ export function fragmentTombstones(
   const order = new KeyOrder(set, keyComparator, scratch.prefixes);
   const borders = sortBorders(set, order, scratch);
   const snapshots = set.timestampSize > 0 ? undefined : options.snapshots;
-  new Sweep(set, order, borders, snapshots, scratch).run();
-  return new FragmentedTombstones(set, order, keyComparator, scratch.fragments.columns(), options.statistics);
+  const out = builderFor(set, order, borders, snapshots, scratch);
+  new Sweep(set, order, borders, snapshots, scratch, out).run();
+  return new FragmentedTombstones(set, order, keyComparator, out.columns(), options.statistics);
 }
 
 /**
@@ -156,10 +157,55 @@ function takeStarts(set: TombstoneSet, order: KeyOrder, { starts, prefixes }: Fr
   return count;
 }
 
+/**
+ * Where the fragments go. Borders of exact keys can be counted: then the list is written where it stays, and large
+ * lists are not moved through memory twice. Otherwise into memory that is used again.
+ */
+function builderFor(
+  set: TombstoneSet,
+  order: KeyOrder,
+  borders: Borders,
+  snapshots: readonly ComparableSeqno[] | undefined,
+  scratch: FragmentScratch,
+): FragmentBuilder {
+  const withTimestamps = set.timestampSize > 0;
+  if (order.exact && snapshots === undefined) {
+    const { fragments, seqnos } = countFragments(borders);
+    return new FragmentBuilder(fragments, seqnos, withTimestamps);
+  }
+  if (withTimestamps) return new FragmentBuilder(borders.count, borders.count, true);
+  scratch.fragments.clear();
+  return scratch.fragments;
+}
+
+/** How many fragments exact borders make, with how many sequence numbers; fewer where tombstones repeat others. */
+function countFragments({ count, startPrefixes, endPrefixes }: Borders): {
+  fragments: number;
+  seqnos: number;
+} {
+  let fragments = 0;
+  let seqnos = 0;
+  let nextStart = 0;
+  let nextEnd = 0;
+  let last = Number.NaN;
+  while (nextEnd < count) {
+    const isStart = nextStart < count && startPrefixes[nextStart]! <= endPrefixes[nextEnd]!;
+    const prefix = isStart ? startPrefixes[nextStart]! : endPrefixes[nextEnd]!;
+    const active = nextStart - nextEnd;
+    if (active > 0 && prefix !== last) {
+      fragments++;
+      seqnos += active;
+    }
+    last = prefix;
+    if (isStart) nextStart++;
+    else nextEnd++;
+  }
+  return { fragments, seqnos };
+}
+
 /** Goes over the borders in key order and puts fragments out. */
 class Sweep {
   private readonly active: ActiveSeqnos;
-  private readonly out: FragmentColumnsBuilder;
   private readonly prefixes: Float64Array;
   /** By place; 1: adds nothing to another tombstone, and was left out. */
   private repeated: Uint8Array | undefined;
@@ -170,11 +216,10 @@ class Sweep {
     private readonly borders: Borders,
     private readonly snapshots: readonly ComparableSeqno[] | undefined,
     scratch: FragmentScratch,
+    private readonly out: FragmentBuilder,
   ) {
     this.active = scratch.active;
     this.active.count = 0;
-    this.out = scratch.fragments;
-    this.out.begin(borders.count, set.timestampSize > 0);
     this.prefixes = scratch.prefixes;
   }
 
