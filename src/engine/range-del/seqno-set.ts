@@ -43,6 +43,7 @@ function distinctAscending(seqnos: Float64Array): Float64Array {
     if (seqno < lowest) lowest = seqno;
     if (seqno > highest) highest = seqno;
   }
+  if (seqnos.length === 0) return seqnos;
   // Above 2^53 neighbours are more than 1 apart: see comparable-seqno.ts.
   const span = highest < 2 ** 53 ? highest - lowest + 1 : Number.POSITIVE_INFINITY;
   return span <= MAX_BITS_PER_SEQNO * seqnos.length ? fromBits(seqnos, lowest, span) : fromSorted(seqnos);
