@@ -61,11 +61,16 @@ export class FragmentBuilder {
     this.stackTombstones = larger.stackTombstones;
   }
 
-  /** What was taken, in memory of its size: this builder's own where it fits. */
+  /** What was taken, in memory of its size. Where that is this builder's own, the builder must not be used again. */
   columns(): FragmentColumns {
     const { count, stackCount } = this;
     if (count === this.startKeys.length && stackCount === this.seqnos.length) return this;
     return this.resized(count, stackCount);
+  }
+
+  /** A copy of what was taken: the builder may go on. */
+  copiedColumns(): FragmentColumns {
+    return this.resized(this.count, this.stackCount);
   }
 
   private resized(fragments: number, seqnos: number): FragmentBuilder {

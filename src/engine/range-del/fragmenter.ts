@@ -84,7 +84,8 @@ export function fragmentTombstones(
   const snapshots = set.timestampSize > 0 ? undefined : options.snapshots;
   const out = builderFor(set, order, borders, snapshots, scratch);
   new Sweep(set, order, borders, snapshots, scratch, out).run();
-  return new FragmentedTombstones(set, order, keyComparator, out.columns(), options.statistics);
+  const columns = out === scratch.fragments ? out.copiedColumns() : out.columns();
+  return new FragmentedTombstones(set, order, keyComparator, columns, options.statistics);
 }
 
 /**
