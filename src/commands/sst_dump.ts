@@ -12,6 +12,7 @@ export default class SstDump extends DropInCommand {
     '<%= config.bin %> <%= command.id %> demo:basic.sst --command=identify --show_properties --list_meta_blocks',
     '<%= config.bin %> <%= command.id %> demo:tombstones.sst --command=raw --show_sequence_number_type',
     '<%= config.bin %> <%= command.id %> demo:basic.sst --command=verify --compat=7.8',
+    '<%= config.bin %> <%= command.id %> demo:basic.sst --command=recompress --compression_types=kSnappyCompression,kZSTD',
   ];
 
   protected override async runDropIn(argv: readonly string[]): Promise<ExitStatus> {

@@ -4,12 +4,13 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memorySource } from '../../src/bytes/source.ts';
 import { sixDecimals } from '../../src/compat/sst-dump/properties-text.ts';
-import { runSstDump } from '../../src/compat/sst-dump/run.ts';
+import { runSstDump, type SstDumpEnvironment } from '../../src/compat/sst-dump/run.ts';
 import { withPending } from '../../src/errors.ts';
 import { BlockIterator } from '../../src/format/block/block-iterator.ts';
 import { listDataBlocks } from '../../src/format/index/data-blocks.ts';
 import { openTable, type TableReader } from '../../src/format/table-reader.ts';
-import { type NodeEnvironment, openNodeEnvironment } from '../../src/node/environment.ts';
+import { NodeEncoderRegistry } from '../../src/node/encoders.ts';
+import { openNodeEnvironment } from '../../src/node/environment.ts';
 import { MemorySink } from '../../src/render/sink.ts';
 import { runCli } from '../support/cli.ts';
 import { fixture, fixtures, sharedFixtures } from '../support/fixtures.ts';
@@ -22,11 +23,12 @@ interface Outcome {
   stderr: string;
 }
 
-let environment: NodeEnvironment;
+let environment: SstDumpEnvironment;
 let folder: string;
 
 beforeAll(async () => {
-  environment = await openNodeEnvironment();
+  const node = await openNodeEnvironment();
+  environment = { ...node, encoders: new NodeEncoderRegistry(node.hashes) };
   folder = mkdtempSync(path.join(tmpdir(), 'sstkit-sst-dump-'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -475,18 +477,47 @@ describe('the command line', () => {
     expect(found).toEqual(entries.map(({ key }) => key).filter((key) => key >= from && key < to));
   });
 
-  it('help, version, and what is not there yet', async () => {
+  it('help, version, and what is not supported', async () => {
     expect((await sstDump('--help')).stdout).toContain('--show_sequence_number_type');
     expect((await sstDump('--version')).stdout).toBe(
       'sst_dump (RocksDB) 11.9.0\n    sstkit_version: 0.0.0\n',
     );
     expect((await sstDump('--compat=7.8', '--version')).stdout).toMatch(/^sst_dump \(RocksDB\) 7\.8\.3\n/);
-    expect(await sstDump(file, '--command=recompress')).toEqual({
-      status: 4,
-      stdout: '',
-      stderr: 'Failed to recompress: Not implemented: --command=recompress is not there yet\n',
-    });
     expect(await sstDump(file, '--fs_uri=s3://bucket')).toMatchObject({ status: 4 });
+  });
+
+  it('recompress: a line a codec and level, in the form of 11.9', async () => {
+    const { status, stdout, stderr } = await sstDump(
+      file,
+      '--command=recompress',
+      '--compression_types=kNoCompression,kZSTD,kBZip2Compression',
+      '--compression_level_from=1',
+      '--compression_level_to=2',
+      '--block_size=1024',
+    );
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const lines = stdout.split('\n').slice(3);
+    const result =
+      /^Cx level: \d+ Cx size: [\d ]{10} Uncx size: [\d ]{10} Ratio: +\d+\.\d{6} Write usec: [\d ]{10} {2}Read usec: [\d ]{10} {2}Cx count: [\d ]{6} \([\d ]{3}\.\d%\) Not cx for ratio: [\d ]{6} \([\d ]{3}\.\d%\) Not cx otherwise: [\d ]{6} \([\d ]{3}\.\d%\)$/;
+    expect(lines.map((line) => (result.test(line) ? 'result' : line))).toEqual([
+      'Compression: kNoCompression           Block Size: 1024  Threads: 1',
+      'result',
+      'result',
+      'Compression: kZSTD                    Block Size: 1024  Threads: 1',
+      'result',
+      'result',
+      'Unsupported compression type: kBZip2Compression.',
+      '',
+    ]);
+    expect(lines[1]).toContain('Cx level: 1 ');
+    expect(lines[1]).toMatch(/Cx count: {6}0 \( {2}0\.0%\) Not cx for ratio: +\d+ \(100\.0%\)/);
+    const sizes = [1, 4].map((at) => Number(/Cx size: +(\d+)/.exec(lines[at]!)![1]));
+    expect(sizes[1]).toBeLessThan(sizes[0]!);
+    const all = (await sstDump(file, '--command=recompress')).stdout;
+    expect(all).toContain(
+      'Compression: kLZ4Compression          Block Size: 16384  Threads: 1\nCx level: 32767 ',
+    );
+    expect(all).not.toContain('Unsupported');
   });
 
   it('as a program: raw goes into the working directory', async () => {

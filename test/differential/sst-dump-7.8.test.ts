@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runHere } from '../bug-cases/run-here.ts';
-import { sharedFixtures } from '../support/fixtures.ts';
+import { FIXTURE_ROOT, sharedFixtures } from '../support/fixtures.ts';
 import { findTool, runTool, toolVersion } from '../support/oracles.ts';
 import { flipBit } from '../support/patch.ts';
 
@@ -188,5 +188,32 @@ describe.skipIf(!benches)('files of db_bench', () => {
     expect(tables.length).toBeGreaterThan(0);
     await expectEqual(path.join(database, tables[0]!));
     rmSync(database, { recursive: true });
+  });
+});
+
+describe.skipIf(!same)('recompress', () => {
+  /** Bytes of codecs of another version, the file's ids in its properties, and times. */
+  const masked = (text: string): string =>
+    text.replace(/Size: +\d+ Blocks/g, 'Size: N Blocks').replace(/Taken: +\d+/g, 'Taken: N');
+  const kept = (text: string): string[] =>
+    text
+      .split('\n')
+      .filter(
+        (line) => !/^(?:options\.env|Process|Compression: kBZip2|Compression: kLZ4HC|Unsup)/.test(line),
+      );
+
+  it.each([
+    ['--compression_types=kNoCompression'],
+    ['--compression_types=kZlibCompression', '--compression_level_from=1', '--compression_level_to=9'],
+    ['--compression_types=kSnappyCompression', '--set_block_size=512'],
+  ])('%s %s', async (...flags) => {
+    const table = path.join(FIXTURE_ROOT, 'demo/basic.sst');
+    const { real, ours, status } = await runBoth(table, ['--command=recompress', ...flags]);
+    expect(status).toBe(0);
+    expect(kept(masked(ours.stdout))).toEqual(kept(masked(real.stdout)));
+    const sizes = (text: string) =>
+      [...text.matchAll(/Size: +(\d+) Blocks/g)].map(([, size]) => Number(size));
+    const [theirs] = sizes(real.stdout);
+    expect(Math.abs(sizes(ours.stdout)[0]! - theirs!)).toBeLessThan(200);
   });
 });

@@ -1,6 +1,8 @@
 import { fromHex, utf8Bytes } from '../../bytes/text.ts';
+import { DEFAULT_COMPRESSION_LEVEL } from '../../codec/encoder.ts';
 import { InvalidArgumentError } from '../../errors.ts';
 import { COMPARATOR_NAMES, type Comparator, comparatorByName } from '../../operators/comparator.ts';
+import { COMPRESSION_TYPES, type RecompressOptions } from './recompress.ts';
 
 /** The command line of sst_dump, read from left to right as the real tool reads it. */
 
@@ -32,6 +34,7 @@ export interface SstDumpArguments {
   readonly excludeProperty: RegExp | undefined;
   /** In place of the comparator that the properties name. */
   readonly comparator: Comparator | undefined;
+  readonly recompress: RecompressOptions;
   /** URI of an Env or a FileSystem; empty when none is asked for. */
   readonly environmentUri: string;
 }
@@ -96,26 +99,15 @@ const NUMBERS: Readonly<Record<string, { label?: string; max?: number; beyond?: 
   compression_parallel_threads: { max: 100, beyond: 'out of range' },
 };
 
-/** Members of the CompressionType enum, as `--compression_types` takes them. */
-const COMPRESSION_TYPES: ReadonlySet<string> = new Set([
-  'kNoCompression',
-  'kSnappyCompression',
-  'kZlibCompression',
-  'kBZip2Compression',
-  'kLZ4Compression',
-  'kLZ4HCCompression',
-  'kXpressCompression',
-  'kZSTD',
-  'kZSTDNotFinalCompression',
-  'kDisableCompressionOption',
-]);
+/** Members of the CompressionType enum that stand for no codec, or for another one's number. */
+const OTHER_TYPES: ReadonlySet<string> = new Set(['kZSTDNotFinalCompression', 'kDisableCompressionOption']);
 
 const TRUE_WORDS: readonly string[] = ['true', '1', 'yes', 't', 'T', 'True'];
 const FALSE_WORDS: readonly string[] = ['false', '0', 'no', 'f', 'F', 'False'];
 
 /** Throws SstDumpUsageError. `--help`, `--version` and `--parse_internal_key` act the moment they are met. */
 export function parseSstDumpArguments(argv: readonly string[]): SstDumpRequest {
-  const switches = new Set<Switch>();
+  const switches = new Set<Switch>(['enable_index_compression']);
   const values = new Map<string, string>();
   const paths: string[] = [];
   let compat: Compat = '11';
@@ -137,7 +129,7 @@ export function parseSstDumpArguments(argv: readonly string[]): SstDumpRequest {
     if (name === 'parse_internal_key') return { kind: 'parse_internal_key', key: internalKeyOf(value) };
     if (name === 'file') paths.push(value);
     else if (name === 'compat') compat = compatOf(value);
-    else if (name === 'compression_types') checkCompressionTypes(value);
+    else if (name === 'compression_types') values.set(name, checkedTypes(value));
     else if (NUMBERS[name] !== undefined) values.set(name, numberOf(name, value, word));
     else if (VALUES.has(name) && (name !== 'read_num' || /^\s*\+?\d+$/.test(value))) values.set(name, value);
     else throw unrecognized(word);
@@ -208,6 +200,7 @@ function assemble(
     requireProperty: regexOf(values.get('require_property_regex')),
     excludeProperty: regexOf(values.get('exclude_property_regex')),
     comparator: comparatorOf(values.get('comparator')),
+    recompress: recompressOptionsOf(values, switches),
     environmentUri: values.get('env_uri') || values.get('fs_uri') || '',
   };
 }
@@ -269,12 +262,44 @@ function numberOf(name: string, value: string, word: string): string {
   return digits;
 }
 
-function checkCompressionTypes(list: string): void {
+function checkedTypes(list: string): string {
   for (const name of list.split(',')) {
-    if (name === '' || COMPRESSION_TYPES.has(name) || /^kCustomCompression[0-9A-F]{2}$/.test(name)) continue;
+    if (name === '' || COMPRESSION_TYPES.has(name) || OTHER_TYPES.has(name)) continue;
+    if (/^kCustomCompression[0-9A-F]{2}$/.test(name)) continue;
     throw new SstDumpUsageError('compression_types', `${name} is not a valid CompressionType`);
   }
+  return list;
 }
+
+function recompressOptionsOf(
+  values: ReadonlyMap<string, string>,
+  switches: ReadonlySet<Switch>,
+): RecompressOptions {
+  const number = (name: string, fallback: number): number => Number(values.get(name) ?? fallback);
+  const level = number('compression_level', DEFAULT_COMPRESSION_LEVEL);
+  const types = (values.get('compression_types') ?? '').split(',').filter((name) => name !== '');
+  return {
+    types: types.length > 0 ? types : undefined,
+    levelFrom: values.has('compression_level')
+      ? level
+      : number('compression_level_from', DEFAULT_COMPRESSION_LEVEL),
+    levelTo: values.has('compression_level')
+      ? level
+      : number('compression_level_to', DEFAULT_COMPRESSION_LEVEL),
+    blockSize: number('block_size', number('set_block_size', DEFAULT_BLOCK_SIZE)),
+    enableIndexCompression: switches.has('enable_index_compression'),
+    parallelThreads: number('compression_parallel_threads', 1),
+    compressionOptions: {
+      maxDictBytes: number('compression_max_dict_bytes', 0),
+      zstdMaxTrainBytes: number('compression_zstd_max_train_bytes', 0),
+      maxDictBufferBytes: number('compression_max_dict_buffer_bytes', 0),
+      useZstdDictTrainer: !switches.has('compression_use_zstd_finalize_dict'),
+    },
+  };
+}
+
+/** The tool's own, not that of tables. */
+const DEFAULT_BLOCK_SIZE = 16384;
 
 /** In an egrep pattern a line feed parts alternatives; what else differs between the grammars is rare. */
 function regexOf(pattern: string | undefined): RegExp | undefined {

@@ -33,7 +33,10 @@ what is printed
   --parse_internal_key=0xKEY     take an internal key apart
   --help  --version
 
-Checksums are always compared (--verify_checksum, --readahead_size are accepted). --command=recompress and
-its flags are recognised; recompress itself is not there yet.
+  recompress: --compression_types=kZSTD,...  --compression_level=N  --compression_level_from=N --compression_level_to=N
+  --block_size=BYTES (default 16384)  --compression_max_dict_bytes=N  --compression_zstd_max_train_bytes=N
+  --compression_max_dict_buffer_bytes=N  --enable_index_compression=0|1
+
+Checksums are always compared (--verify_checksum, --readahead_size are accepted).
 Exit status: 0 good, 1 damage, 2 wrong usage, 3 unreadable, 4 not supported.
 `;

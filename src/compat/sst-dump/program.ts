@@ -11,7 +11,9 @@ export function sstDump(argv: readonly string[], host: ProcessHost, version: str
     version,
     async openEnvironment() {
       const { openNodeEnvironment } = await import('../../node/environment.ts');
-      return openNodeEnvironment();
+      const { NodeEncoderRegistry } = await import('../../node/encoders.ts');
+      const environment = await openNodeEnvironment();
+      return { ...environment, encoders: new NodeEncoderRegistry(environment.hashes) };
     },
   });
 }

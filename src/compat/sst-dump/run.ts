@@ -2,6 +2,7 @@ import { toHex } from '../../bytes/text.ts';
 import type { FileSource } from '../../engine/environment.ts';
 import { InvalidArgumentError, IoError, SstError, UnsupportedError } from '../../errors.ts';
 import { ExitStatus, worstStatus } from '../../exit-status.ts';
+import type { TableBuilderEnvironment } from '../../format/table-builder/table-builder.ts';
 import type { NodeEnvironment } from '../../node/environment.ts';
 import { openOutputFile } from '../../node/output-file.ts';
 import { type ByteSink, FdSink } from '../../render/sink.ts';
@@ -17,9 +18,13 @@ import {
   writeUserCollectedLines,
 } from './properties-text.ts';
 import { writeRawDump } from './raw-dump.ts';
+import { recompress } from './recompress.ts';
 import { internalKeyText, ScanRows } from './scan-rows.ts';
 import { openFailureText } from './status-text.ts';
 import { verifyBlocks } from './verify-blocks.ts';
+
+/** What the tool works with; only recompress takes the encoders. */
+export type SstDumpEnvironment = NodeEnvironment & TableBuilderEnvironment;
 
 /** What the tool is given from outside. */
 export interface SstDumpHost {
@@ -27,7 +32,7 @@ export interface SstDumpHost {
   /** One line on stderr. */
   complain(text: string): void;
   /** Opened when the first file is. */
-  openEnvironment(): Promise<NodeEnvironment>;
+  openEnvironment(): Promise<SstDumpEnvironment>;
   /** Says what Ctrl-C has to undo; the returned function takes it back. */
   onInterrupt(cleanup: () => void): () => void;
   /** Of this program. */
@@ -71,10 +76,6 @@ function showInternalKey(key: Uint8Array, host: SstDumpHost): ExitStatus {
 }
 
 async function work(options: SstDumpArguments, host: SstDumpHost): Promise<ExitStatus> {
-  if (options.command === 'recompress') {
-    host.complain('Failed to recompress: Not implemented: --command=recompress is not there yet');
-    return ExitStatus.unsupported;
-  }
   if (options.environmentUri !== '') {
     host.complain(
       `CreateEnvFromUri: Not implemented: only local files are read, not ${options.environmentUri}`,
@@ -111,7 +112,7 @@ class SstDump {
   constructor(
     private readonly options: SstDumpArguments,
     private readonly host: SstDumpHost,
-    private readonly environment: NodeEnvironment,
+    private readonly environment: SstDumpEnvironment,
   ) {
     this.stdout = host.stdout;
     const { from, to, prefix } = options;
@@ -192,7 +193,8 @@ class SstDump {
     }
     if (command === 'raw') await this.raw(file);
     if (command === 'verify') await this.verify(file);
-    if (command === 'raw' || command === 'verify') return true;
+    if (command === 'recompress') await this.recompress(file);
+    if (command === 'raw' || command === 'verify' || command === 'recompress') return true;
     if (command !== 'identify' && !(await this.scan(file))) return false;
     if (options.showProperties || options.showSummary) this.properties(file);
     if (options.listMetaBlocks) this.metaBlocks(file);
@@ -311,6 +313,15 @@ class SstDump {
     }
     await verifyBlocks(blockTable, (finding, place) => file.report(finding, place, ' is corrupted'));
     if (!file.damaged) this.stdout.writeLine('The file is ok');
+  }
+
+  /** Plain tables have nothing to compress here: the tool would write them as block-based ones. */
+  private async recompress(file: DumpedFile): Promise<void> {
+    if (file.opened.blockTable === undefined) {
+      file.unsupported('recompress of a table without blocks');
+      return;
+    }
+    await recompress(this.stdout, file, this.environment, this.options.recompress, this.options.compat);
   }
 
   private properties(file: DumpedFile): void {

@@ -12,6 +12,7 @@ import type { FilterSink } from './filter-sink.ts';
 import { openFilterSink } from './open-filter-sink.ts';
 import { TableCutter } from './table-cutter.ts';
 import type { ResolvedTableOptions, TableBuilderSources, TableOptions } from './table-options.ts';
+import type { BlockStatistics } from './table-properties.ts';
 import type { TableSink } from './table-sink.ts';
 import { TableStatistics } from './table-statistics.ts';
 import { TableWriter } from './table-writer.ts';
@@ -31,6 +32,7 @@ export interface TableResult {
   readonly properties: ReadonlyMap<string, Uint8Array>;
   readonly entryCount: number;
   readonly dataBlockCount: number;
+  readonly blocks: Readonly<BlockStatistics>;
 }
 
 /**
@@ -189,6 +191,7 @@ export class TableBuilder {
       properties,
       entryCount: statistics.entries,
       dataBlockCount: writer.statistics.dataBlocks,
+      blocks: writer.statistics,
     };
   }
 

@@ -11,11 +11,16 @@ export interface BlockStatistics {
   dataBlocks: number;
   /** Offset behind the last data block. */
   dataSize: number;
+  /** Contents of data blocks, uncompressed. */
+  rawDataSize: number;
   /** Offset behind what was written before the meta blocks. */
   tailStart: number;
   /** Data blocks whose compressed form was not good enough, and those that nobody tried to compress. */
   compressionRejected: number;
   compressionBypassed: number;
+  /** Blocks of data and index that are compressed, and that were found not to gain enough. */
+  compressed: number;
+  rejected: number;
   /** Compressions of any block, `none` aside. */
   readonly compressionsUsed: Set<CompressionName>;
   filterSize: number;

@@ -64,9 +64,12 @@ export class TableWriter {
     this.statistics = {
       dataBlocks: 0,
       dataSize: 0,
+      rawDataSize: 0,
       tailStart: 0,
       compressionRejected: 0,
       compressionBypassed: 0,
+      compressed: 0,
+      rejected: 0,
       compressionsUsed: new Set(),
       filterSize: 0,
       filterEntries: 0,
@@ -95,9 +98,10 @@ export class TableWriter {
     const { statistics } = this;
     statistics.dataBlocks++;
     statistics.dataSize = this.blocks.offset;
+    statistics.rawDataSize += raw.length;
     if (stored.outcome === 'rejected') statistics.compressionRejected++;
     if (stored.outcome === 'bypassed') statistics.compressionBypassed++;
-    if (stored.outcome === 'compressed') statistics.compressionsUsed.add(this.options.compression);
+    this.countOutcome(stored);
     this.index.add(raw, handle.offset, handle.size, gap);
   }
 
@@ -171,8 +175,16 @@ export class TableWriter {
     const bytes = new Uint8Array(contents.length + BLOCK_TRAILER_SIZE);
     bytes.set(contents);
     const stored = compressor.compress(bytes, contents.length);
-    if (stored.outcome === 'compressed') this.statistics.compressionsUsed.add(this.options.compression);
+    this.countOutcome(stored);
     return this.blocks.write(stored.bytes, stored.length, stored.type);
+  }
+
+  private countOutcome({ outcome }: StoredBlock): void {
+    const { statistics } = this;
+    if (outcome === 'rejected') statistics.rejected++;
+    if (outcome !== 'compressed') return;
+    statistics.compressed++;
+    statistics.compressionsUsed.add(this.options.compression);
   }
 
   private writeFilter(): void {
