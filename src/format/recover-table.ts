@@ -1,6 +1,7 @@
 import { readFixed32 } from '../bytes/fixed.ts';
 import { type ByteSource, memorySource } from '../bytes/source.ts';
 import { CompressionType } from '../codec/registry.ts';
+import type { TableFamily } from '../codec/resolve-codec.ts';
 import { SstError, withPending } from '../errors.ts';
 import { computeBlockChecksum } from '../hash/block-checksum.ts';
 import { ChecksumType } from '../hash/registry.ts';
@@ -65,9 +66,9 @@ export async function recoverTable(
   options: OpenTableOptions,
   known: Footer | undefined,
 ): Promise<RecoveredTable | undefined> {
-  const footer = known ?? (await guessFooter(source, environment));
-  if (footer === undefined) return undefined;
-  const family = footer.format === 'leveldb' ? 'unknown' : 'rocksdb';
+  const guess = known === undefined ? await guessFooter(source, environment) : familyOf(known);
+  if (guess === undefined) return undefined;
+  const { footer, family } = guess;
   const reader = new BlockReader(source, footer, environment.hashes, environment.codecs, family);
   const { blocks: found, holes } = await findBlocks(reader, 0, footer.offset);
   if (found.length === 0) return undefined;
@@ -77,6 +78,16 @@ export async function recoverTable(
   const blocks = new DataBlockList();
   for (const block of found) if (block.type === 'data') blocks.push(block.offset, block.size);
   return { table, blocks, holes: holes.filter((hole) => !isTail(hole, source, known)) };
+}
+
+/** A footer, and whose meaning compression bytes have. */
+interface GuessedFooter {
+  readonly footer: Footer;
+  readonly family: TableFamily;
+}
+
+function familyOf(footer: Footer): GuessedFooter {
+  return { footer, family: footer.format === 'leveldb' ? 'unknown' : 'rocksdb' };
 }
 
 /** The bytes of a lost footer are no hole in the data. */
@@ -118,19 +129,30 @@ function foundMetaindex(found: readonly FoundBlock[]): MetaindexEntry[] {
   return entries;
 }
 
+const GUESSES: readonly (readonly [formatVersion: number, family: TableFamily])[] = [
+  [5, 'rocksdb'],
+  [1, 'rocksdb'],
+  [1, 'unknown'],
+];
+
 /**
  * Checksum type, context and framing of a file without footer, told by its first blocks: a type is right when the
  * end of the first block can be found with it and a second block follows. From format_version 6 on each
  * checksum has the file's context in it; the first block lies at offset 0, where it stands in plain.
  */
-async function guessFooter(source: ByteSource, environment: TableEnvironment): Promise<Footer | undefined> {
+async function guessFooter(
+  source: ByteSource,
+  environment: TableEnvironment,
+): Promise<GuessedFooter | undefined> {
   const types = [ChecksumType.xxh3, ChecksumType.crc32c, ChecksumType.xxh64, ChecksumType.xxh32];
   for (const checksumType of types) {
-    for (const formatVersion of [5, 1]) {
+    // RocksDB's reading comes first: 2 and 4 are zlib and LZ4 there, and what forks of LevelDB made of them elsewhere.
+    for (const [formatVersion, family] of GUESSES) {
       const footer = assumedFooter(source, checksumType, formatVersion, 0);
-      const reader = new BlockReader(source, footer, environment.hashes, environment.codecs, 'unknown');
+      const reader = new BlockReader(source, footer, environment.hashes, environment.codecs, family);
       const size = blockSizeAt(reader, 0, source.size, [PROBE_BYTES]);
-      if (size >= 0 && (await isData(reader, { offset: 0, size }))) return footer;
+      if (size < 0) break;
+      if (await isData(reader, { offset: 0, size })) return { footer, family };
     }
   }
   return guessContext(source, environment, types);
@@ -144,7 +166,7 @@ async function guessContext(
   source: ByteSource,
   environment: TableEnvironment,
   types: readonly ChecksumType[],
-): Promise<Footer | undefined> {
+): Promise<GuessedFooter | undefined> {
   const length = Math.min(source.size, PROBE_BYTES / 16);
   const bytes = source.read(0, length);
   const plausible = plausibleTypes(bytes);
@@ -167,7 +189,7 @@ async function guessContext(
       const footer = assumedFooter(source, checksumType, 6, context);
       const reader = new BlockReader(source, footer, environment.hashes, environment.codecs, 'rocksdb');
       const second = size + BLOCK_TRAILER_SIZE;
-      if (blockSizeAt(reader, second, source.size, [PROBE_BYTES / 16]) >= 0) return footer;
+      if (blockSizeAt(reader, second, source.size, [PROBE_BYTES / 16]) >= 0) return familyOf(footer);
     }
   }
   return undefined;

@@ -22,6 +22,8 @@ import { type EntryVisitor, walkEntries } from './walk-entries.ts';
 export interface OpenOptions extends OpenTableOptions {
   /** Keep the index's separators, for key ranges and checks. Default true. */
   readonly separators?: boolean;
+  /** Where a part of the index is lost, look for the blocks that it listed as well. Default: only where all of it is. */
+  readonly findUnlisted?: boolean;
   /** Sees each block of the index, while it is read. */
   readonly indexBlock?: (table: TableReader, block: IndexBlock) => void;
 }
@@ -99,10 +101,11 @@ export async function openTableFile(
   const { indexBlock } = options;
   const visit = indexBlock === undefined ? undefined : (block: IndexBlock) => indexBlock(table, block);
   const blocks = await listDataBlocks(table, options.separators, visit, environment.decodeZstdFrames);
-  if (table.index === undefined || (blocks.count === 0 && blocks.problems.length > 0)) {
+  const isPartial = blocks.problems.length > 0 && (options.findUnlisted === true || blocks.count === 0);
+  if (table.index === undefined || isPartial) {
     findings.push(...blocks.problems.map(({ error }) => findingOf(error, blockOf(error, table))));
     const recovered = await recoverTable(source, environment, options, table.footer);
-    if (recovered !== undefined) return openedWithout(recovered, findings, appendedBytes, table);
+    if (recovered !== undefined) return openedWithout(recovered, findings, appendedBytes, { table, blocks });
   }
   return { table, blocks, recovered: undefined, appendedBytes, findings };
 }
@@ -155,14 +158,19 @@ function blockOf(error: SstError, table: TableReader): Finding['block'] {
   return { type, offset, size: handle?.size ?? 0, ordinal: 0 };
 }
 
-/** The table as it was found without an index; what its metaindex and properties said, if they could be read, counts. */
+/**
+ * The table as it was found without an index, or without all of it; what its metaindex and properties said, if they
+ * could be read, counts.
+ */
 function openedWithout(
   recovered: RecoveredTable,
   findings: Finding[],
   appendedBytes: number,
-  opened?: TableReader,
+  opened?: { readonly table: TableReader; readonly blocks: DataBlockList },
 ): OpenedTableFile {
-  const holes = recovered.holes.filter((hole) => !isMetaBlock(hole, opened));
+  const table = opened?.table.metaindex === undefined ? recovered.table : opened.table;
+  const dataEnd = table.properties?.count('rocksdb.data.size') ?? Number.POSITIVE_INFINITY;
+  const holes = recovered.holes.filter((hole) => hole.offset < dataEnd && !isMetaBlock(hole, opened));
   for (const hole of holes) {
     findings.push({
       code: 'block_lost',
@@ -171,14 +179,21 @@ function openedWithout(
       block: { type: 'unknown', offset: hole.offset, size: hole.size, ordinal: null },
     });
   }
-  const table = opened?.metaindex === undefined ? recovered.table : opened;
   return { table, blocks: recovered.blocks, recovered: { ...recovered, holes }, appendedBytes, findings };
 }
 
 /** Whether the hole is a damaged block that has a finding of its own, and holds no entries. */
-function isMetaBlock(hole: BlockHandle, opened: TableReader | undefined): boolean {
+function isMetaBlock(
+  hole: BlockHandle,
+  opened: { readonly table: TableReader; readonly blocks: DataBlockList } | undefined,
+): boolean {
   if (opened === undefined) return false;
-  const { footer, metaindex } = opened;
+  const { footer, metaindex } = opened.table;
+  const { partitions } = opened.blocks;
+  for (let i = 0; i < partitions.count; i++) {
+    if (partitions.offsets[i] === hole.offset && partitions.sizes[i]! + BLOCK_TRAILER_SIZE === hole.size)
+      return true;
+  }
   return [footer.metaindex, footer.index, ...(metaindex ?? [])].some(
     (handle) => handle?.offset === hole.offset && handle.size + BLOCK_TRAILER_SIZE === hole.size,
   );

@@ -1,10 +1,12 @@
 import type { Environment, FileSource } from '../../engine/environment.ts';
 import { SstError, withPending } from '../../errors.ts';
 import { TRAILER_SIZE, trailerType } from '../../format/internal-key.ts';
+import { COMPRESSION_DICT_BLOCK, RANGE_DEL_BLOCK } from '../../format/metaindex.ts';
 import type { TableProperties } from '../../format/properties.ts';
 import type { RangeTombstone } from '../../format/range-del-block.ts';
 import { recoverTable } from '../../format/recover-table.ts';
 import type { EntryShape, EntrySource } from '../../format/table-entry.ts';
+import type { TableReader } from '../../format/table-reader.ts';
 import { isPointType } from '../../format/value-type.ts';
 import { type Comparator, comparatorByName } from '../../operators/comparator.ts';
 import { DEFAULT_COLUMN_FAMILY } from '../column-families.ts';
@@ -51,7 +53,7 @@ export async function openCompactInput(
   { file, source, kind }: OpenInput,
   options: OpenOptions,
 ): Promise<OpenedInput> {
-  const withoutSeparators = { ...options, separators: false };
+  const withoutSeparators = { ...options, separators: false, findUnlisted: true };
   const opened = await findMetaBlocks(
     environment,
     source,
@@ -64,15 +66,12 @@ export async function openCompactInput(
   if (opened.plain === undefined) {
     // A lost dictionary is reported by the walk over the entries.
     dictionary = (await attempt(() => opened.table.readDictionary(), undefined)) ?? undefined;
-    if (dictionary === undefined && opened.table.metaBlock('rocksdb.compression_dict') !== undefined)
+    if (dictionary === undefined && opened.table.metaBlock(COMPRESSION_DICT_BLOCK) !== undefined)
       dictionary = null;
     tombstones =
       (await attempt(
         () => opened.table.readRangeTombstones(),
-        (finding) => {
-          finding.lost = { after: null, before: null, entries: null };
-          openFindings.push(finding);
-        },
+        (finding) => openFindings.push(lostTombstones(finding, opened.table)),
       )) ?? [];
   }
   const table = opened.plain === undefined ? opened.table : undefined;
@@ -117,6 +116,13 @@ async function findMetaBlocks(
   if (opened.table.metaindex !== undefined) return opened;
   const recovered = await recoverTable(source, environment, options, opened.table.footer);
   return recovered === undefined ? opened : { ...opened, table: recovered.table };
+}
+
+/** Which keys they hid is not known any more. */
+function lostTombstones(finding: Finding, table: TableReader): Finding {
+  const { offset, size } = table.metaBlock(RANGE_DEL_BLOCK)!;
+  const lost = { after: null, before: null, entries: null };
+  return { ...finding, block: { type: 'range_del', offset, size, ordinal: null }, lost };
 }
 
 async function attempt<T>(
