@@ -12,6 +12,7 @@ import BenchFilter from './commands/bench-filter.ts';
 import BenchRangeDel from './commands/bench-range-del.ts';
 import Compact from './commands/compact.ts';
 import Dump from './commands/dump.ts';
+import PrefixCheck from './commands/prefix-check.ts';
 import Scan from './commands/scan.ts';
 import SstDump from './commands/sst_dump.ts';
 import Verify from './commands/verify.ts';
@@ -34,6 +35,7 @@ export const COMMANDS: Record<string, CommandClass> = {
   'bench-range-del': BenchRangeDel,
   compact: Compact,
   dump: Dump,
+  'prefix-check': PrefixCheck,
   scan: Scan,
   sst_dump: SstDump,
   verify: Verify,

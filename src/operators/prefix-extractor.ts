@@ -1,3 +1,4 @@
+import { toHex, utf8Bytes } from '../bytes/text.ts';
 import { InvalidArgumentError } from '../errors.ts';
 
 /**
@@ -38,6 +39,32 @@ export const noopPrefix: PrefixExtractor = {
   prefixEnd: (_key, _start, end) => end,
 };
 
+/**
+ * What stands before the first of these bytes; of a key without any of them all of it. Applications have extractors
+ * like it, each under a name of its own.
+ */
+export function prefixBefore(
+  delimiters: Uint8Array,
+  name = `${BEFORE}.${toHex(delimiters)}`,
+): PrefixExtractor {
+  const isDelimiter = new Uint8Array(256);
+  for (const byte of delimiters) isDelimiter[byte] = 1;
+  return {
+    name,
+    inDomain: () => true,
+    prefixEnd(key, start, end) {
+      let at = start;
+      while (at < end && isDelimiter[key[at]!] === 0) at++;
+      return at;
+    },
+  };
+}
+
+/** Whether keys of one prefix stand side by side in bytewise order, whatever keys there are: RocksDB's own. */
+export function keepsGroupsTogether({ name }: PrefixExtractor): boolean {
+  return name === noopPrefix.name || name.startsWith(`${FIXED}.`) || name.startsWith(`${CAPPED}.`);
+}
+
 /** What a name says. */
 export type NamedPrefixExtractor =
   | { readonly status: 'none' }
@@ -49,6 +76,7 @@ export type NamedPrefixExtractor =
 
 const FIXED = 'rocksdb.FixedPrefix';
 const CAPPED = 'rocksdb.CappedPrefix';
+const BEFORE = 'sstkit.PrefixBefore';
 const NONE: NamedPrefixExtractor = { status: 'none' };
 /** `fixed:8`, `rocksdb.FixedPrefix.8`, and the same for capped. */
 const WITH_LENGTH = /^(?:(fixed|capped):|(rocksdb\.FixedPrefix|rocksdb\.CappedPrefix)\.)(\d{1,9})$/;
@@ -82,18 +110,26 @@ export function prefixExtractorByName(
   return { status: 'known', extractor: make(Number(match[3])) };
 }
 
-/** The extractor that the user named; undefined for `none`. Throws InvalidArgumentError. */
+/**
+ * The extractor that the user named; undefined for `none`. Beside the names above: `before:<characters>`, and
+ * `NAME=...` for an extractor of the application that does the same under that name. Throws InvalidArgumentError.
+ */
 export function prefixExtractorOf(
   text: string,
   custom: readonly PrefixExtractor[] = [],
 ): PrefixExtractor | undefined {
+  const renamed = /^([^={}:;]+)=((?:fixed|capped|before):.+|noop)$/s.exec(text);
+  if (renamed !== null) return { ...prefixExtractorOf(renamed[2]!)!, name: renamed[1]! };
+  const before = /^before:(.+)$/s.exec(text);
+  if (before !== null) return prefixBefore(utf8Bytes(before[1]!));
   const named = prefixExtractorByName(text, custom);
   if (named.status === 'none') return undefined;
   if (named.status === 'known') return named.extractor;
   const problem =
     named.status === 'incomplete'
       ? `prefix extractor ${text} lacks its length, as in fixed:8`
-      : `prefix extractor ${text} is not known here: there are fixed:<bytes>, capped:<bytes>, noop and none`;
+      : `prefix extractor ${text} is not known here: there are fixed:<bytes>, capped:<bytes>, before:<characters>, ` +
+        'noop and none; NAME=fixed:<bytes> is one of your own by that name';
   throw new InvalidArgumentError('prefix-extractor', text, problem);
 }
 
