@@ -2,6 +2,7 @@ import { Pending, SstError } from '../errors.ts';
 import type { BlockHandle } from '../format/block-handle.ts';
 import { KeptBytes } from '../format/filter/added-keys.ts';
 import type { FilterReader } from '../format/filter/filter-reader.ts';
+import { expectedFpRate } from '../format/filter/fp-rate.ts';
 import { KeyBatch } from '../format/filter/key-batch.ts';
 import type { TableFilter } from '../format/filter/table-filter.ts';
 import type { KeyHash } from '../hash/key-hash.ts';
@@ -34,6 +35,8 @@ export class FilterAudit {
   readonly denials: FilterDenials[] = [];
   absentAsked = 0;
   absentPassed = 0;
+  /** How many of them were to pass, by what the filters have and the keys that they were asked for. */
+  absentExpected = 0;
   /** The filter that is asked now. */
   private ordinal = -1;
   private reader: FilterReader | undefined;
@@ -44,26 +47,47 @@ export class FilterAudit {
   /** The prefix that this filter was asked for last: most keys have the prefix of the key before them. */
   private readonly lastPrefix = new KeptBytes();
   private hasLastPrefix = false;
+  /** Of the filter that is asked now: what the file has, and what it has not. */
+  private presentHere = 0;
+  private absentHere = 0;
 
   constructor(
     private readonly filter: TableFilter,
     private readonly hash: KeyHash,
   ) {}
 
+  /** See `TableFilter`. */
+  seekTarget(bytes: Uint8Array, start: number, end: number): Uint8Array {
+    return this.filter.seekTarget(bytes, start, end);
+  }
+
   /** Turns to the filter that knows the internal key `key[0, keyLength)`; false where it cannot be read. */
   turnTo(key: Uint8Array, keyLength: number): boolean {
     const { partitions } = this.filter;
     if (this.ordinal >= 0 && (partitions === undefined || partitions.covers(this.ordinal, key, 0, keyLength)))
       return this.reader !== undefined;
-    this.settle();
-    this.hasLastPrefix = false;
+    this.finish();
     this.ordinal = this.filter.find(key, 0, keyLength);
     this.reader = this.ordinal < 0 ? undefined : this.tryOpen(this.ordinal);
     return this.reader !== undefined;
   }
 
+  /**
+   * A prefix that the file has, asked of the filter in which a seek for it lands: that may be the partition before
+   * that of its first key. Turns to that filter.
+   */
+  seek(bytes: Uint8Array, start: number, end: number): void {
+    if (this.filter.partitions === undefined) return;
+    const target = this.filter.seekTarget(bytes, start, end);
+    const ordinal = this.filter.find(target, 0, target.length);
+    if (ordinal === this.ordinal || !this.turnTo(target, target.length)) return;
+    // Borrowed from the neighbour: not one of the keys by which this filter's rate is reckoned.
+    this.push(bytes, start, end, PREFIX);
+  }
+
   /** A user key without timestamp that the file has. */
   key(bytes: Uint8Array, start: number, end: number): void {
+    this.presentHere++;
     this.push(bytes, start, end, KEY);
   }
 
@@ -72,17 +96,31 @@ export class FilterAudit {
     if (this.hasLastPrefix && this.lastPrefix.equals(bytes, start, end)) return;
     this.lastPrefix.set(bytes, start, end);
     this.hasLastPrefix = true;
+    this.presentHere++;
     this.push(bytes, start, end, PREFIX);
   }
 
   /** A key or prefix that the file does not have. */
   absent(bytes: Uint8Array, start: number, end: number): void {
     this.hasAbsent = true;
+    this.absentHere++;
     this.push(bytes, start, end, ABSENT);
   }
 
-  /** Asks what is pending. */
-  settle(): void {
+  /** Asks what is pending, and closes the filter. */
+  finish(): void {
+    this.settle();
+    if (this.reader !== undefined && this.absentHere > 0) {
+      this.absentExpected += this.absentHere * expectedFpRate(this.reader.facts, this.presentHere);
+    }
+    this.ordinal = -1;
+    this.reader = undefined;
+    this.hasLastPrefix = false;
+    this.presentHere = 0;
+    this.absentHere = 0;
+  }
+
+  private settle(): void {
     const { batch, reader, hash, answers, roles } = this;
     const { count } = batch;
     if (count === 0 || reader === undefined) return;

@@ -1,6 +1,7 @@
 import { UnsupportedError } from '../../errors.ts';
 import type { BlockHandle } from '../block-handle.ts';
 import type { BlockType } from '../block-type.ts';
+import { TRAILER_SIZE } from '../internal-key.ts';
 import type { TableReader } from '../table-reader.ts';
 import { findFilterBlock } from './filter-block.ts';
 import { FilterPartitionIndex } from './filter-partition-index.ts';
@@ -39,6 +40,14 @@ export class TableFilter {
   /** Which filter knows the internal key `key[start, end)`; -1 where there is none, and thus no such key. */
   find(key: Uint8Array, start: number, end: number): number {
     return this.partitions === undefined ? 0 : this.partitions.find(key, start, end);
+  }
+
+  /** The internal key at which a seek for the user key `bytes[start, end)`, or a prefix, begins: the newest. */
+  seekTarget(bytes: Uint8Array, start: number, end: number): Uint8Array {
+    const suffix = this.table.storedTimestampSize + TRAILER_SIZE;
+    const target = new Uint8Array(end - start + suffix).fill(0xff, end - start);
+    target.set(bytes.subarray(start, end));
+    return target;
   }
 
   /** Reads a filter. Throws CorruptionError. */

@@ -1,7 +1,7 @@
 import { compareBytes } from '../../bytes/compare.ts';
 import { KeptBytes } from '../../format/filter/added-keys.ts';
 import type { KeyHash } from '../../hash/key-hash.ts';
-import type { Comparator } from '../../operators/comparator.ts';
+import { bytewiseComparator, type Comparator } from '../../operators/comparator.ts';
 import { keepsGroupsTogether, type PrefixExtractor } from '../../operators/prefix-extractor.ts';
 import { HashSet64 } from './hash-set.ts';
 
@@ -25,10 +25,6 @@ export class PrefixGroups {
   outOfDomain = 0;
   /** Times that a group goes on behind keys of other groups. */
   notContiguous = 0;
-  /** The key that was added last begins a group, or a part of one. */
-  startsGroup = false;
-  /** Where its prefix ends; -1 for a key out of domain. */
-  prefixEnd = -1;
   readonly candidates: SeekCandidates = {
     landsBefore: undefined,
     interrupted: undefined,
@@ -47,29 +43,25 @@ export class PrefixGroups {
     private readonly comparator: Comparator | undefined,
     private readonly hash: KeyHash,
   ) {
-    const isBytewise = comparator?.withoutTimestamp.name === 'leveldb.BytewiseComparator';
+    const isBytewise = comparator?.withoutTimestamp.name === bytewiseComparator.name;
     this.seen = isBytewise && keepsGroupsTogether(extractor) ? undefined : new HashSet64();
   }
 
-  /** The next user key, `key[0, end)` without timestamp; false where it repeats the one before. */
-  add(key: Uint8Array, end: number): boolean {
+  /** The next user key, `key[0, end)` without timestamp: another one than the key before. */
+  add(key: Uint8Array, end: number): void {
     const { extractor, lastKey } = this;
-    if (this.hasLastKey && lastKey.equals(key, 0, end)) return false;
     const inDomain = extractor.inDomain(key, 0, end);
     const prefixEnd = inDomain ? extractor.prefixEnd(key, 0, end) : -1;
-    this.prefixEnd = prefixEnd;
     const sameGroup =
       inDomain &&
       this.lastPrefixEnd === prefixEnd &&
       compareBytes(lastKey.bytes, 0, prefixEnd, key, 0, prefixEnd) === 0;
-    this.startsGroup = inDomain && !sameGroup;
     if (!inDomain) this.outOfDomain++;
     else if (sameGroup) this.compareNeighbours(key, end, prefixEnd);
     else this.beginGroup(key, prefixEnd);
     lastKey.set(key, 0, end);
     this.hasLastKey = true;
     this.lastPrefixEnd = prefixEnd;
-    return true;
   }
 
   private beginGroup(key: Uint8Array, prefixEnd: number): void {

@@ -5,7 +5,7 @@ import { entryType, userKeyEnd } from '../../format/table-entry.ts';
 import type { TableReader } from '../../format/table-reader.ts';
 import { ValueType } from '../../format/value-type.ts';
 import type { NodeEnvironment } from '../../node/environment.ts';
-import type { Comparator } from '../../operators/comparator.ts';
+import { bytewiseComparator, type Comparator } from '../../operators/comparator.ts';
 import type { PrefixExtractor } from '../../operators/prefix-extractor.ts';
 import { KeyFilter } from '../key-range.ts';
 import { walkEntries } from '../walk-entries.ts';
@@ -108,7 +108,7 @@ class SeekWalk {
     private readonly denied: boolean,
   ) {
     this.prefixModeEnded = denied;
-    this.isBytewise = comparator.withoutTimestamp.name === 'leveldb.BytewiseComparator';
+    this.isBytewise = comparator.withoutTimestamp.name === bytewiseComparator.name;
   }
 
   /** The next key at or behind the seek key; false when no further one matters. */

@@ -62,7 +62,7 @@ export class FilterCheck {
   }
 
   report(log: FindingLog): void {
-    this.audit.settle();
+    this.audit.finish();
     for (const denials of this.audit.denials) {
       const { ordinal, handle, example } = denials;
       log.add({
