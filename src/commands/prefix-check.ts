@@ -59,7 +59,7 @@ export default class PrefixCheck extends SstkitCommand {
   };
 
   static override examples = [
-    '<%= config.bin %> <%= command.id %> test/fixtures/filter/prefix-fixed.sst --prefix-extractor fixed:4',
+    '<%= config.bin %> <%= command.id %> test/fixtures/filter/prefix-fixed.sst --prefix-extractor fixed:9',
     '<%= config.bin %> <%= command.id %> test/fixtures/db/mixed --json',
   ];
 

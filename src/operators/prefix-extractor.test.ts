@@ -4,6 +4,7 @@ import { InvalidArgumentError } from '../errors.ts';
 import {
   cappedPrefix,
   fixedPrefix,
+  keepsGroupsTogether,
   noopPrefix,
   type PrefixExtractor,
   parseCustomizable,
@@ -76,4 +77,17 @@ test('objects of OPTIONS files', () => {
   const { id, options } = parseCustomizable('{id=ribbonfilter:10:0; bloom_before_level=0;}');
   expect([id, ...options]).toEqual(['ribbonfilter:10:0', ['bloom_before_level', '0']]);
   expect(parseCustomizable('length=8')).toEqual({ id: '', options: new Map([['length', '8']]) });
+});
+
+test("what stands before some characters, also under a name of one's own", () => {
+  const own = prefixExtractorOf('Example.Group=before:?/ ')!;
+  const key = utf8Bytes('123:example.com/blog');
+  expect(own.name).toBe('Example.Group');
+  expect(own.prefixEnd(key, 0, key.length)).toBe(15);
+  expect(own.prefixEnd(key, 0, 5)).toBe(5);
+  expect(prefixExtractorOf('before:/')!.name).toBe('sstkit.PrefixBefore.2f');
+  expect(prefixExtractorOf('My.Own=fixed:4')!.name).toBe('My.Own');
+  expect(prefixExtractorOf('{id=rocksdb.FixedPrefix;length=8}')!.name).toBe('rocksdb.FixedPrefix.8');
+  expect(keepsGroupsTogether(own)).toBe(false);
+  expect(keepsGroupsTogether(fixedPrefix(3))).toBe(true);
 });
