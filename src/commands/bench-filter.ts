@@ -112,7 +112,7 @@ export default class BenchFilter extends SstkitCommand {
   static override examples = [
     '<%= config.bin %> <%= command.id %> --quick --impl 1 --working-mem-size-mb 1 --m-queries 1',
     '<%= config.bin %> <%= command.id %> --compare --impl 1 --working-mem-size-mb 1 --m-queries 1',
-    '<%= config.bin %> <%= command.id %> --file test/fixtures/filter/ribbon.sst',
+    '<%= config.bin %> <%= command.id %> --file demo:basic.sst',
   ];
 
   override async run(): Promise<ExitStatus> {

@@ -59,8 +59,8 @@ export default class PrefixCheck extends SstkitCommand {
   };
 
   static override examples = [
-    '<%= config.bin %> <%= command.id %> test/fixtures/filter/prefix-fixed.sst --prefix-extractor fixed:9',
-    '<%= config.bin %> <%= command.id %> test/fixtures/db/mixed --json',
+    '<%= config.bin %> <%= command.id %> demo:basic.sst --prefix-extractor capped:5',
+    '<%= config.bin %> <%= command.id %> demo:basic.sst --prefix-extractor before:: --prefix user --json',
   ];
 
   override async run(): Promise<ExitStatus> {
