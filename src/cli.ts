@@ -10,6 +10,7 @@ import { nearest, seemsToAskForJson } from './argv.ts';
 import { DropInCommand, type SstkitCommand } from './base-command.ts';
 import BenchFilter from './commands/bench-filter.ts';
 import BenchRangeDel from './commands/bench-range-del.ts';
+import BenchRead from './commands/bench-read.ts';
 import Compact from './commands/compact.ts';
 import Dump from './commands/dump.ts';
 import PrefixCheck from './commands/prefix-check.ts';
@@ -33,6 +34,7 @@ type CommandClass = Pick<typeof SstkitCommand, keyof typeof SstkitCommand> &
 export const COMMANDS: Record<string, CommandClass> = {
   'bench-filter': BenchFilter,
   'bench-range-del': BenchRangeDel,
+  'bench-read': BenchRead,
   compact: Compact,
   dump: Dump,
   'prefix-check': PrefixCheck,

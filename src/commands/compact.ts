@@ -16,10 +16,10 @@ import {
 } from '../flags.ts';
 import type { TableOptions } from '../format/table-builder/table-options.ts';
 import type { Progress } from '../node/progress.ts';
-import type { NamedMergeOperator } from '../operators/merge-operator.ts';
 import { parseKey } from '../render/key-format.ts';
 import { type TableFlagValues, tableFlags, tableOptionsOf } from '../table-flags.ts';
 import type { KeyRange } from '../tools/key-range.ts';
+import { parseMergeOperator } from './parse-merge-operator.ts';
 
 const MAX_SNAPSHOT = 2n ** 56n - 1n;
 
@@ -189,7 +189,7 @@ export default class Compact extends SstkitCommand {
           },
           snapshots: flags.snapshots ?? [],
           bottommost: flags.bottommost,
-          mergeOperator: await operatorOf(flags['merge-operator']),
+          mergeOperator: await parseMergeOperator(flags['merge-operator']),
           targetFileBytes,
           table: await tableOf(withoutOrder(flags)),
           ingestable: flags.ingestable,
@@ -275,26 +275,6 @@ function parseSnapshots(text: string): bigint[] {
       `--snapshots: "${part}" is no sequence number (0 to ${MAX_SNAPSHOT})`,
     );
   });
-}
-
-/** `NAME`, `NAME:DELIM`; a string append without a delimiter has RocksDB's, a comma. */
-async function operatorOf(text: string | undefined): Promise<NamedMergeOperator | undefined> {
-  if (text === undefined) return undefined;
-  const { MERGE_OPERATOR_NAMES, mergeOperatorByName } = await import('../operators/merge-operator.ts');
-  const colon = text.indexOf(':');
-  const name = colon < 0 ? text : text.slice(0, colon);
-  const delimiter = colon < 0 ? undefined : parseKey(text.slice(colon + 1), 'merge-operator');
-  const named = mergeOperatorByName(name, delimiter ?? Uint8Array.of(0x2c));
-  if (named.status === 'known' || named.status === 'none') {
-    const takesDelimiter = named.status === 'known' && named.operator.name.startsWith('StringAppend');
-    if (delimiter === undefined || takesDelimiter) return named;
-    throw new InvalidArgumentError('merge-operator', text, `merge operator ${name} has no delimiter`);
-  }
-  throw new InvalidArgumentError(
-    'merge-operator',
-    text,
-    `merge operator ${name} is not known here: there are ${MERGE_OPERATOR_NAMES}`,
-  );
 }
 
 /** Order and merge operator are no options of the output alone. */

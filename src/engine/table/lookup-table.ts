@@ -2,12 +2,13 @@ import type { ByteSource } from '../../bytes/source.ts';
 import { InvalidArgumentError, UnsupportedError } from '../../errors.ts';
 import { BlockCursor, HashAnswer } from '../../format/block/block-cursor.ts';
 import { SeekTarget } from '../../format/block/seek-target.ts';
+import { readFooter } from '../../format/footer.ts';
 import { TRAILER_SIZE } from '../../format/internal-key.ts';
 import { COMPRESSION_DICT_BLOCK } from '../../format/metaindex.ts';
 import { UNKNOWN_UINT64 } from '../../format/properties.ts';
 import {
   type OpenTableOptions,
-  openTable,
+  openTableAt,
   type TableEnvironment,
   type TableReader,
 } from '../../format/table-reader.ts';
@@ -157,7 +158,16 @@ export class LookupTable {
     options: LookupTableOptions = {},
     hooks: LookupHooks = {},
   ): LookupTable {
-    const reader = openTable(source, environment, options);
+    const footer = readFooter(source, environment.hashes);
+    if (footer.format !== 'block-based' && footer.format !== 'leveldb') {
+      throw new UnsupportedError(
+        'table format',
+        footer.format,
+        `look-ups read block-based and LevelDB tables, this one is ${footer.format}`,
+        { file: source.name },
+      );
+    }
+    const reader = openTableAt(source, footer, environment, options);
     if (reader.index === undefined || reader.metaindex === undefined) {
       throw reader.problems[0] ?? new UnsupportedError('index', 'none', 'the table has no index');
     }
