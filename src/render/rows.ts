@@ -167,14 +167,14 @@ function isPutMode(mode: BytesMode): boolean {
   return mode === 'hex' || mode === 'escape';
 }
 
-function blobText(blob: BlobIndex, bytes: BytesMode, separator: string): string {
+export function blobText(blob: BlobIndex, bytes: BytesMode, separator: string): string {
   return Object.entries(blobFields(blob, bytes))
     .map(([name, value]) => `${name}=${value}`)
     .join(separator);
 }
 
 /** The members of `blob` in JSON rows, in their order. */
-function blobFields(blob: BlobIndex, bytes: BytesMode): Record<string, string | number> {
+export function blobFields(blob: BlobIndex, bytes: BytesMode): Record<string, string | number> {
   if (blob.kind === 'inlined_ttl') {
     return { kind: blob.kind, expiration: blob.expirationSeconds, value: formatKey(blob.value, bytes) };
   }

@@ -1,0 +1,125 @@
+import { string as pathArgument } from '@oclif/core/args';
+import { string } from '@oclif/core/flags';
+import { SstkitCommand } from '../base-command.ts';
+import { InvalidArgumentError, type SstError } from '../errors.ts';
+import { ExitStatus, statusOfError, worstStatus } from '../exit-status.ts';
+import {
+  bytesFlag,
+  commonFlags,
+  comparatorFlag,
+  formatFlag,
+  mergeOperatorFlag,
+  noFilterFlag,
+  recursiveFlag,
+  switchFlag,
+  tsSizeFlag,
+} from '../flags.ts';
+import { parseKey } from '../render/key-format.ts';
+import { parseMergeOperator } from './parse-merge-operator.ts';
+import { parseReadPoint } from './parse-read-point.ts';
+
+export default class Get extends SstkitCommand {
+  static override summary = 'look keys up in table files';
+
+  static override description =
+    'The tables of PATH are read as one, newest first: deletions, range tombstones and merges apply. Of a DB ' +
+    'directory the table files alone are read, without MANIFEST and logs.';
+
+  static override args = {
+    path: pathArgument({ description: 'a table file or a directory', required: true }),
+    key: pathArgument({ description: 'keys, as scan prints them', required: true, multiple: true }),
+  };
+
+  static override flags = {
+    ...commonFlags,
+    format: formatFlag(['text', 'json', 'ndjson']),
+    bytes: bytesFlag,
+    'at-seqno': string({
+      description: 'what a reader at this sequence number sees [default: the newest]',
+      helpValue: 'N',
+    }),
+    'all-versions': switchFlag(
+      'every stored version, with file, block and covering tombstone [default: off]',
+    ),
+    'prefix-extractor': string({
+      description: 'extractor to ask prefix filters with [default: that of each file]',
+      helpValue: 'fixed:N|capped:N|noop',
+    }),
+    cf: string({ description: 'column family [default: default]', helpValue: 'NAME' }),
+    comparator: comparatorFlag,
+    'ts-size': tsSizeFlag,
+    'merge-operator': mergeOperatorFlag,
+    'no-filter': noFilterFlag,
+    recursive: recursiveFlag,
+  };
+
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> demo:basic.sst user:0001 nobody',
+    '<%= config.bin %> <%= command.id %> demo:basic.sst user:0001 --json',
+    '<%= config.bin %> <%= command.id %> demo:basic.sst user:0003:tags --all-versions --format ndjson',
+  ];
+
+  override async run(): Promise<ExitStatus> {
+    const { args, flags } = await this.parse(Get);
+    const format = flags.json ? 'json' : flags.format;
+    if (format === 'ndjson' && !flags['all-versions']) {
+      throw new InvalidArgumentError('format', 'ndjson', '--format ndjson is for --all-versions');
+    }
+    const { openNodeEnvironment } = await import('../node/environment.ts');
+    const { comparatorOf } = await import('../operators/comparator.ts');
+    const { prefixExtractorOf } = await import('../operators/prefix-extractor.ts');
+    const { getKeys, getVersions } = await import('../tools/get.ts');
+    const { openLookup } = await import('../tools/lookup-inputs.ts');
+    const render = await import('../render/get.ts');
+
+    const keys = args.key.map((text: string) => parseKey(text));
+    const point = parseReadPoint(flags['at-seqno']);
+    const extractor = flags['prefix-extractor'];
+    const failures: SstError[] = [];
+    const lookup = await openLookup(
+      await openNodeEnvironment(),
+      {
+        paths: [args.path],
+        recursive: flags.recursive,
+        columnFamily: flags.cf,
+        mergeOperator: await parseMergeOperator(flags['merge-operator']),
+        prefixExtractor: extractor === undefined ? undefined : prefixExtractorOf(extractor),
+        table: {
+          ignoreFilter: flags['no-filter'],
+          ...(flags.comparator === undefined ? {} : { comparator: comparatorOf(flags.comparator) }),
+          ...(flags['ts-size'] === undefined ? {} : { timestampSize: flags['ts-size'] }),
+        },
+      },
+      {
+        failure: (error) => {
+          this.complain(error.message);
+          failures.push(error);
+        },
+        note: (text) => this.note(text),
+        skipped: (paths) => {
+          for (const path of flags.verbose ? paths : []) this.note(`${path}: skipped, no table file`);
+          if (!flags.verbose) this.note(`${paths.length} other files skipped (--verbose names them)`);
+        },
+      },
+    );
+    try {
+      for (const { filter, reader } of lookup.set.tables) {
+        if (filter?.problem !== undefined)
+          this.complain(`${reader.source.name}: ${filter.problem.message}; not asked`);
+      }
+      if (flags['all-versions']) {
+        const rows = await getVersions(lookup, keys, point);
+        if (format === 'text') render.writeVersionsText(this.stdout, rows, flags.bytes ?? 'escape');
+        else if (format === 'json') render.writeVersionsJson(this.stdout, rows, flags.bytes ?? 'hex');
+        else render.writeVersionsNdjson(this.stdout, rows, flags.bytes ?? 'hex');
+      } else {
+        const results = await getKeys(lookup, keys, point);
+        if (format === 'text') render.writeGetText(this.stdout, results, flags.bytes ?? 'escape');
+        else render.writeGetJson(this.stdout, results, flags.bytes ?? 'hex');
+      }
+    } finally {
+      lookup.close();
+    }
+    return worstStatus(ExitStatus.ok, ...failures.map(statusOfError));
+  }
+}
