@@ -13,6 +13,7 @@ import BenchRangeDel from './commands/bench-range-del.ts';
 import BenchRead from './commands/bench-read.ts';
 import Compact from './commands/compact.ts';
 import Dump from './commands/dump.ts';
+import Explain from './commands/explain.ts';
 import Get from './commands/get.ts';
 import PrefixCheck from './commands/prefix-check.ts';
 import Scan from './commands/scan.ts';
@@ -39,6 +40,7 @@ export const COMMANDS: Record<string, CommandClass> = {
   compact: Compact,
   dump: Dump,
   'prefix-check': PrefixCheck,
+  explain: Explain,
   get: Get,
   scan: Scan,
   sst_dump: SstDump,
