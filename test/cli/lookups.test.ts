@@ -1,0 +1,240 @@
+/** `get`, `explain` and `bench-read` as a user runs them. */
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import Ajv from 'ajv';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runHere } from '../bug-cases/run-here.ts';
+import { PROJECT_ROOT } from '../support/cli.ts';
+import { FIXTURE_ROOT, fixture } from '../support/fixtures.ts';
+import { flipBit } from '../support/patch.ts';
+
+const ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false });
+const schemaOf = (name: string) =>
+  ajv.compile(JSON.parse(readFileSync(path.join(PROJECT_ROOT, 'schema', `${name}.schema.json`), 'utf8')));
+const schemas = { get: schemaOf('get'), explain: schemaOf('explain'), 'bench-read': schemaOf('bench-read') };
+
+// biome-ignore lint/suspicious/noExplicitAny: what a document holds is what the tests are about
+type Document = any;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'sstkit-lookups-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function json(...words: string[]) {
+  const { status, stdout, stderr } = await runHere([...words, '--json'], { cwd: PROJECT_ROOT });
+  const document = JSON.parse(stdout.toString());
+  const isValid: ReturnType<typeof schemaOf> = schemas[words[0] as keyof typeof schemas];
+  if (isValid(document) !== true) expect.fail(`${words.join(' ')}: ${ajv.errorsText(isValid.errors)}`);
+  return { status, stderr, document: document as Document };
+}
+
+async function text(...words: string[]) {
+  const { status, stdout, stderr } = await runHere(words, { cwd: PROJECT_ROOT });
+  return { status, stderr, lines: stdout.toString().trimEnd().split('\n') };
+}
+
+describe('get', () => {
+  it('a key that is there, one that is not, a deleted one: in the order given', async () => {
+    const { status, document } = await json('get', 'demo:basic.sst', 'nobody', 'user:0001', 'user:0042');
+    expect(status).toBe(0);
+    expect(document.results.map((result: { found: boolean }) => result.found)).toEqual([false, true, false]);
+    expect(document.results[1]).toMatchObject({ seqno: '1', type: 'put', file: 'demo:basic.sst' });
+    const { lines } = await text('get', 'demo:basic.sst', 'user:0001', 'hex:00');
+    expect(lines).toEqual([
+      'user:0001\t1\tput\t{"name":"Edda","city":"Kyoto","visits":972}',
+      '\\x00\tnot found',
+    ]);
+  });
+
+  it('--at-seqno sees what was there', async () => {
+    const { document } = await json('get', 'demo:basic.sst', 'user:0042', '--at-seqno', '181');
+    expect(document.results[0]).toMatchObject({ found: true, seqno: '42' });
+    expect((await text('get', 'demo:basic.sst', 'k', '--at-seqno', '-1')).status).toBe(2);
+    expect((await text('get', 'demo:basic.sst', 'k', '--at-seqno', String(2n ** 56n))).status).toBe(2);
+  });
+
+  it('merges with the operator of the file, or the one that is given', async () => {
+    const file = path.join(FIXTURE_ROOT, 'content/merges.sst');
+    const value = async (...flags: string[]): Promise<string> =>
+      (await text('get', file, 'a', ...flags)).lines[0]!.split('\t')[3]!;
+    expect(await value()).toBe('base,x,y');
+    expect(await value('--merge-operator', 'stringappend:;')).toBe('base;x;y');
+    expect((await text('get', file, 'a', '--merge-operator', 'none')).status).toBe(2);
+  });
+
+  it('--all-versions: every version, with what covers it', async () => {
+    const { lines } = await text(
+      'get',
+      'demo:basic.sst',
+      'user:0042',
+      '--all-versions',
+      '--format',
+      'ndjson',
+    );
+    expect(JSON.parse(lines[0]!)).toMatchObject({
+      seqno: '42',
+      type: 'put',
+      level: null,
+      coveredBy: ['182'],
+    });
+    const { document } = await json('get', 'demo:basic.sst', 'user:0003:tags', '--all-versions');
+    expect(document.versions.map(({ type }: { type: string }) => type)).toEqual(['merge', 'merge', 'put']);
+    expect((await text('get', 'demo:basic.sst', 'k', '--format', 'ndjson')).status).toBe(2);
+  });
+
+  it('entities and blob references', async () => {
+    const entities = path.join(FIXTURE_ROOT, 'content/entities.sst');
+    const [first] = fixture('content/entities.sst').expected!().entries;
+    const { document } = await json('get', entities, `hex:${first!.key}`);
+    expect(document.results[0]).toMatchObject({ found: true, type: first!.type });
+    const blobs = path.join(FIXTURE_ROOT, 'db/blob/000009.sst');
+    const blob = fixture('db/blob/000009.sst').expected!().entries.find(({ type }) => type === 'blob_index')!;
+    const found = await json('get', blobs, `hex:${blob.key}`);
+    expect(found.document.results[0]).toMatchObject({ type: 'blob_index', blob: { kind: 'blob' } });
+    expect((await text('get', blobs, `hex:${blob.key}`)).lines[0]).toContain('blob_index');
+  });
+
+  it('a DB directory: its tables as one, and a note that this is not all', async () => {
+    const { status, stderr } = await text('get', path.join(FIXTURE_ROOT, 'db/mixed'), 'nobody');
+    expect(status).toBe(0);
+    expect(stderr).toContain('not its MANIFEST and its logs');
+  });
+
+  it('damage in the block is status 1, in the filter a complaint', async () => {
+    const file = path.join(folder, 'flipped.sst');
+    const { bytes } = fixture('demo/basic.sst');
+    writeFileSync(file, flipBit(bytes(), 500));
+    expect((await text('get', file, 'user:0001')).status).toBe(1);
+    writeFileSync(file, flipBit(bytes(), 3820));
+    const { status, lines, stderr } = await text('get', file, 'user:0001');
+    expect({ status, row: lines[0]!.split('\t')[1] }).toEqual({ status: 0, row: '1' });
+    expect(stderr).toMatch(/filter block at 3816.*not asked/);
+  });
+
+  it('other kinds of files', async () => {
+    expect((await text('get', path.join(FIXTURE_ROOT, 'plain/plain-fixed.sst'), 'k')).status).toBe(4);
+    expect((await text('get', path.join(FIXTURE_ROOT, 'README.md'), 'k')).status).toBe(3);
+    expect((await text('get', path.join(FIXTURE_ROOT, 'content/unknown-comparator.sst'), 'k')).status).toBe(
+      2,
+    );
+  });
+});
+
+describe('explain', () => {
+  it('every fixture: the verdict is that of get, and all ranges lie in the file', async () => {
+    for (const name of [
+      'demo/basic.sst',
+      'filter/partitioned-prefix.sst',
+      'index/two-level-zstd.sst',
+      'block/hash-index.sst',
+      'leveldb/snappy-bloom.ldb',
+      'filter/ribbon.sst',
+      'filter/bloom-legacy-fv2.sst',
+      'compression/dict-zstd-raw.sst',
+      'db/ingest/000010.sst',
+    ]) {
+      const { path: file, bytes, expected } = fixture(name);
+      const size = bytes().length;
+      const { entries } = expected!();
+      for (const key of [entries[0]!.key, entries.at(-1)!.key, `${entries[0]!.key}00`, 'ffffff']) {
+        const explained = (await json('explain', file, `hex:${key}`)).document.tables[0];
+        const found = (await json('get', file, `hex:${key}`)).document.results[0].found;
+        const visible = explained.verdict.code === 'found' || explained.verdict.code === 'merge';
+        expect({ name, key, visible, code: explained.verdict.code }).toMatchObject({ visible: found });
+        for (const { range } of explained.steps) {
+          if (range !== undefined) expect(range.offset + range.size).toBeLessThanOrEqual(size);
+        }
+      }
+    }
+  });
+
+  it('shows hash, line and bits of the filter, and why a key is hidden', async () => {
+    const { lines } = await text('explain', 'demo:basic.sst', 'user:0042');
+    expect(lines.join('\n')).toMatch(
+      /fast_local_bloom asked for the key: hash [0-9a-f]{16}, line at \d+ \(64 bytes\): bit \d+ set/,
+    );
+    expect(lines.at(-1)).toMatch(/^=> range_deleted: put 42 is deleted by the range tombstone 182/);
+    const { document } = await json('explain', 'demo:basic.sst', 'user:0042', '--at-seqno', '100');
+    expect(document.tables[0].verdict.code).toBe('found');
+  });
+
+  it('damage is the verdict, status 1', async () => {
+    const file = path.join(folder, 'damaged.sst');
+    writeFileSync(file, flipBit(fixture('demo/basic.sst').bytes(), 500));
+    const { status, document } = await json('explain', file, 'user:0001');
+    expect({ status, code: document.tables[0].verdict.code }).toEqual({ status: 1, code: 'damage' });
+  });
+
+  it('--at: every byte of a file means something', async () => {
+    const { path: file, bytes } = fixture('version/fv5-xxh3.sst');
+    const size = bytes().length;
+    const parts = new Set<string>();
+    for (let at = 0; at < size; at += 37) {
+      const { document } = await json('explain', file, '--at', String(at));
+      const { partOffset, partSize, part } = document;
+      expect(partOffset).toBeLessThanOrEqual(at);
+      expect(partOffset + partSize).toBeGreaterThan(at);
+      parts.add(part);
+    }
+    for (const part of ['entry.key', 'entry.value', 'footer.handles']) expect([...parts]).toContain(part);
+    expect((await text('explain', file, '--at', String(size))).status).toBe(2);
+    expect((await text('explain', file)).status).toBe(2);
+  });
+});
+
+describe('bench-read', () => {
+  it("prints db_bench's lines", async () => {
+    const benchmarks = 'readrandom[X2-W1],readmissing,multireadrandom,seekrandom,readseq';
+    const { lines, status } = await text(
+      'bench-read',
+      'demo:basic.sst',
+      `--benchmarks=${benchmarks}`,
+      '--reads=200',
+      '--seek-nexts=2',
+      '--statistics',
+    );
+    expect(status).toBe(0);
+    const line =
+      /^(\w+) *: +[\d.]+ micros\/op \d+ ops\/sec [\d.]+ seconds \d+ operations;( +[\d.]+ MB\/s)?( \(\d+ of \d+ found\))?$/;
+    expect(lines.slice(0, 6).map((each) => line.exec(each)?.[1])).toEqual([
+      'readrandom',
+      'readrandom',
+      'readmissing',
+      'multireadrandom',
+      'seekrandom',
+      'readseq',
+    ]);
+    expect(lines[0]).toContain('(200 of 200 found)');
+    expect(lines[2]).toContain('(0 of 200 found)');
+    expect(lines[6]).toMatch(
+      /^readrandom \[AVG 2 runs\] : \d+ \(± \d+\) ops\/sec; +[\d.]+ \(± [\d.]+\) MB\/sec$/,
+    );
+    expect(lines[7]).toMatch(/^readrandom \[MEDIAN 2 runs\] : \d+ ops\/sec/);
+    expect(lines.join('\n')).toMatch(/rocksdb\.number\.keys\.read COUNT : 800/);
+  });
+
+  it('JSON, and the comparison of published change 1', async () => {
+    const file = path.join(FIXTURE_ROOT, 'compression/dict-zstd-trained.sst');
+    const run = await json('bench-read', file, '--reads=100');
+    expect(run.document.results).toHaveLength(2);
+    const compared = await json(
+      'bench-read',
+      file,
+      '--reads=20',
+      '--compare-dict-fetch',
+      '--rounds=2',
+      '--cache-size=0',
+    );
+    expect(compared.document.comparison.dataOnly).toHaveLength(2);
+    expect(compared.document.comparison.fetches.dataOnly).toEqual({ data: 60 });
+  });
+
+  it('wrong names are refused', async () => {
+    for (const benchmarks of ['fillseq', 'readrandom[Y3]', 'readrandom[X0]', ''])
+      expect((await text('bench-read', 'demo:basic.sst', `--benchmarks=${benchmarks}`)).status).toBe(2);
+  });
+});
