@@ -105,24 +105,59 @@ interface Borders {
 
 function sortBorders(set: TombstoneSet, order: KeyOrder, scratch: FragmentScratch): Borders {
   const { starts, seqnos, endPrefixes, prefixes } = scratch;
-  const count = takeStarts(set, order, scratch);
-  sortKeys(order, starts, count);
-  const { ids: startKeys, prefixes: startPrefixes } = starts;
-  const setSeqnos = set.seqnos;
-  // Tombstones of about one width end in the order in which they start: then there is nothing more to sort.
+  const { exact } = order;
+  const { ids, prefixes: startPrefixes } = starts;
+  let count = 0;
+  // Tables and memtables hold tombstones in start order, and those of about one width end in it too: then nothing is
+  // left to be sorted.
+  let startsInOrder = true;
+  let endsInOrder = true;
+  let lastKey = 0;
+  let lastStart = Number.NEGATIVE_INFINITY;
+  let lastEnd = Number.NEGATIVE_INFINITY;
+  for (let key = 0; key < set.count; key += 2) {
+    const start = prefixes[key]!;
+    const end = prefixes[key + 1]!;
+    if (start > end || (start === end && order.compareTies(key, key + 1) >= 0)) continue;
+    if (start < lastStart || (start === lastStart && order.compareTies(lastKey, key) > 0))
+      startsInOrder = false;
+    if (end < lastEnd || (end === lastEnd && !exact)) endsInOrder = false;
+    lastKey = key;
+    lastStart = start;
+    lastEnd = end;
+    ids[count] = key;
+    startPrefixes[count] = start;
+    endPrefixes[count] = end;
+    seqnos[count] = set.seqnos[key >> 1]!;
+    count++;
+  }
+  if (!startsInOrder) {
+    sortKeys(order, starts, count);
+    endsInOrder = gatherByPlace(set, order, scratch, count);
+  }
+  const sorted = { count, startKeys: starts.ids, startPrefixes: starts.prefixes, seqnos };
+  if (endsInOrder) return { ...sorted, endPrefixes, endPlaces: undefined };
+  return { ...sorted, ...sortEnds(set, order, scratch, count) };
+}
+
+/** Puts sequence numbers and end prefixes beside the sorted starts; returns whether the ends are in order too. */
+function gatherByPlace(
+  set: TombstoneSet,
+  { exact }: KeyOrder,
+  { starts, seqnos, endPrefixes, prefixes }: FragmentScratch,
+  count: number,
+): boolean {
   let inOrder = true;
   let last = Number.NEGATIVE_INFINITY;
   for (let place = 0; place < count; place++) {
-    const key = startKeys[place]!;
-    seqnos[place] = setSeqnos[key >> 1]!;
-    const prefix = prefixes[key + 1]!;
-    endPrefixes[place] = prefix;
-    if (prefix < last || (prefix === last && !order.exact)) inOrder = false;
-    last = prefix;
+    const key = starts.ids[place]!;
+    seqnos[place] = set.seqnos[key >> 1]!;
+    const end = prefixes[key + 1]!;
+    endPrefixes[place] = end;
+    if (end < last || (end === last && !exact)) inOrder = false;
+    last = end;
   }
-  const sorted = { count, startKeys, startPrefixes, seqnos };
-  if (inOrder) return { ...sorted, endPrefixes, endPlaces: undefined };
-  return { ...sorted, ...sortEnds(set, order, scratch, count) };
+  return inOrder;
 }
 
 function sortEnds(
@@ -142,20 +177,6 @@ function sortEnds(
   sortKeys(order, ends, count);
   for (let i = 0; i < count; i++) endPlaces[i] = placeOf[ends.ids[i]! >> 1]!;
   return { endPrefixes: ends.prefixes, endPlaces };
-}
-
-/** The start keys of the tombstones that delete anything; returns how many. */
-function takeStarts(set: TombstoneSet, order: KeyOrder, { starts, prefixes }: FragmentScratch): number {
-  const { ids, prefixes: startPrefixes } = starts;
-  let count = 0;
-  for (let key = 0; key < set.count; key += 2) {
-    const prefix = prefixes[key]!;
-    const difference = prefix - prefixes[key + 1]!;
-    if (difference > 0 || (difference === 0 && order.compareTies(key, key + 1) >= 0)) continue;
-    ids[count] = key;
-    startPrefixes[count++] = prefix;
-  }
-  return count;
 }
 
 /**

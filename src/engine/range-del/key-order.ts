@@ -134,9 +134,11 @@ function fillUniform(
   }
   const width = length - shared === 4 ? 4 : PREFIX_BYTES;
   if (length - shared < width) return undefined;
+  const firstWord = length >= 4 ? view.getUint32(0) : 0;
   for (let k = 0, pos = 0; k < count; k++, pos += length) {
     if (offsets[k] !== pos) return undefined;
-    for (let i = 0; i < shared; i += 4) if (view.getUint32(pos + i) !== view.getUint32(i)) return undefined;
+    if (shared > 0 && view.getUint32(pos) !== firstWord) return undefined;
+    for (let i = 4; i < shared; i += 4) if (view.getUint32(pos + i) !== view.getUint32(i)) return undefined;
     const from = pos + shared;
     const prefix =
       width === 4 ? view.getUint32(from) : view.getUint16(from) * 2 ** 32 + view.getUint32(from + 2);
