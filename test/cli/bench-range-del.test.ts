@@ -19,6 +19,9 @@ describe('bench-range-del', () => {
     expect(stdout.toString()).not.toContain('rest');
     expect(stderr).toMatch(/blocks of \d+ runs/);
     expect(stderr).toMatch(/clock costs \d+ ns/);
+    expect(stderr).toContain('put in key order before the clock started');
+    const drawn = await runCli(['bench-range-del', ...SMALL, '--input', 'drawn']);
+    expect(drawn.stderr).toContain('sorting them was timed');
   });
 
   describe('--json', () => {
