@@ -1,4 +1,5 @@
-import type { CompactResult, DroppedEntry } from '../tools/compact.ts';
+import type { NamedTry } from '../tools/compact/what-if.ts';
+import type { CompactResult, DroppedEntry, WhatIf } from '../tools/compact.ts';
 import { writeJsonDocument } from './json.ts';
 import { type BytesMode, formatKey } from './key-format.ts';
 import type { ByteSink } from './sink.ts';
@@ -22,7 +23,7 @@ export function writeCompactReport(
 }
 
 /** The members in the order of the contract; undefined ones are left out by JSON. */
-function resultToJson({ inputs, outputs, dropped, holes, plans }: CompactResult, bytes: BytesMode) {
+function resultToJson({ inputs, outputs, dropped, holes, plans, whatIf }: CompactResult, bytes: BytesMode) {
   const key = (each: Uint8Array | null): string | null => (each === null ? null : formatKey(each, bytes));
   return {
     schema: 1,
@@ -45,7 +46,12 @@ function resultToJson({ inputs, outputs, dropped, holes, plans }: CompactResult,
       entries,
     })),
     plans,
+    whatIf: whatIf && { ...whatIf, tables: whatIf.tables.map(tryToJson) },
   };
+}
+
+function tryToJson({ writeMicros, readMicros, ...rest }: NamedTry) {
+  return { ...rest, writeMicros: Math.round(writeMicros), readMicros: Math.round(readMicros) };
 }
 
 function writeText(sink: ByteSink, result: CompactResult, { bytes, theme }: CompactReportOptions): void {
@@ -83,6 +89,7 @@ function writeText(sink: ByteSink, result: CompactResult, { bytes, theme }: Comp
       ]),
       heading,
     );
+    if (result.whatIf !== undefined) writeWhatIf(sink, result.whatIf, heading);
     sink.writeLine('nothing was written (--dry-run)');
     return;
   }
@@ -130,6 +137,44 @@ function writeText(sink: ByteSink, result: CompactResult, { bytes, theme }: Comp
       formatKey(largest, bytes ?? 'escape'),
     ]),
     heading,
+  );
+}
+
+function writeWhatIf(
+  sink: ByteSink,
+  { sample, tables }: WhatIf,
+  options: { heading: (text: string) => string },
+): void {
+  if (tables.length === 0) return;
+  const part = sample.complete ? 'all' : 'the first';
+  sink.writeLine(
+    `\ntables of ${part} ${sample.entries} entries (${sample.rawBytes} bytes of keys and values):`,
+  );
+  writeTable(
+    sink,
+    [
+      { title: 'what if' },
+      { title: 'file' },
+      { title: 'data' },
+      { title: 'index' },
+      { title: 'filter' },
+      { title: 'blocks' },
+      { title: 'uncompressed' },
+      { title: 'write ms', align: 'right' },
+      { title: 'read ms', align: 'right' },
+    ],
+    tables.map((table) => [
+      table.name,
+      table.fileBytes,
+      table.dataBytes,
+      table.indexBytes,
+      table.filterBytes,
+      table.dataBlocks,
+      table.uncompressedDataBlocks,
+      (table.writeMicros / 1000).toFixed(1),
+      (table.readMicros / 1000).toFixed(1),
+    ]),
+    options,
   );
 }
 

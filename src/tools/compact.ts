@@ -35,6 +35,7 @@ import { KeyPart } from './compact/key-part.ts';
 import { openInputs } from './compact/open-inputs.ts';
 import { type CompactPlan, planCompaction } from './compact/plan.ts';
 import { TableCursor } from './compact/table-cursor.ts';
+import { EntrySample, type NamedTry, tryTables } from './compact/what-if.ts';
 import type { Finding } from './finding.ts';
 import type { KeyRange } from './key-range.ts';
 import type { OpenOptions } from './open-any-table.ts';
@@ -95,13 +96,20 @@ export interface CompactedInput {
   readonly bytes: number;
 }
 
+/** Tables that were tried on what is kept, or on a part of it. Range tombstones are left out. */
+export interface WhatIf {
+  readonly sample: { readonly entries: number; readonly rawBytes: number; readonly complete: boolean };
+  readonly tables: readonly NamedTry[];
+}
+
 export interface CompactResult {
   readonly inputs: readonly CompactedInput[];
   readonly outputs: readonly OutputFile[];
   readonly dropped: DropCounts;
   readonly holes: readonly Hole[];
-  /** Only of a dry run. */
+  /** Only of a dry run: what other rules would leave, and what other options would make of it. */
   readonly plans?: readonly CompactPlan[];
+  readonly whatIf?: WhatIf;
 }
 
 /** Batches of all inputs together, in the files. Uncompressed and read ahead they are some times larger. */
@@ -178,8 +186,13 @@ class Compaction {
     const holes = [...unreadable, ...found];
     const cursors = this.openCursors(this.inputBytes, 2 * this.inputBytes);
     if (!dryRun) return { ...(await this.write(cursors, openOutput)), inputs, holes };
-    const plans = await this.plan(cursors);
-    return { inputs, outputs: [], dropped: plans[0]!.dropped, holes, plans };
+    const sample = new EntrySample();
+    const plans = await this.plan(cursors, sample);
+    const whatIf = {
+      sample: { entries: sample.count, rawBytes: sample.rawBytes, complete: !sample.isPart },
+      tables: await tryTables(this.environment, this.tableOptions(), sample),
+    };
+    return { inputs, outputs: [], dropped: plans[0]!.dropped, holes, plans, whatIf };
   }
 
   private check(): Promise<{ inputs: CompactedInput[]; holes: Hole[] }> {
@@ -229,7 +242,7 @@ class Compaction {
     let entries: IngestableEntries | undefined;
     const outputs = new CompactionOutputs(
       {
-        table: outputOptions(this.inputs, comparator, this.operator, request.table, targetFileBytes, events),
+        table: this.tableOptions(),
         comparator,
         targetFileBytes,
         tombstones: () => (entries === undefined ? toWrite : entries.outputTombstones()),
@@ -256,6 +269,11 @@ class Compaction {
       outputs.discard();
       throw error;
     }
+  }
+
+  private tableOptions(): TableOptions {
+    const { inputs, comparator, operator, request, events } = this;
+    return outputOptions(inputs, comparator, operator, request.table, request.targetFileBytes, events);
   }
 
   private async merge(
@@ -287,14 +305,17 @@ class Compaction {
     }
   }
 
-  private plan(cursors: readonly TableCursor[]): Promise<CompactPlan[]> {
+  private plan(cursors: readonly TableCursor[], sample: EntrySample): Promise<CompactPlan[]> {
     const { request, comparator, tombstones, inputBytes } = this;
     const { bottommost } = request;
+    const sampling: Pick<CompactionSink, 'keep'> = {
+      keep: (key, keyLength, data, start, end) => sample.add(key, keyLength, data, start, end),
+    };
     return planCompaction(new MergingIterator(cursors, comparator), {
       asked: { bottommost, snapshots: this.snapshots },
       rules: (low, snapshots) => this.rules(low, snapshots),
       tombstones: (snapshots) => tombstones.output(snapshots),
-      explain: this.sink({ keep: () => undefined }).drop,
+      asAsked: this.sink(sampling),
       inputBytes,
     });
   }

@@ -28,6 +28,16 @@ interface Report {
   dropped: Record<string, number>;
   holes: { path: string; code: string; after: string | null; before: string | null }[];
   plans?: { name: string; kept: number }[];
+  whatIf?: {
+    sample: { complete: boolean; entries: number };
+    tables: {
+      name: string;
+      dataBytes: number;
+      indexBytes: number;
+      dataBlocks: number;
+      uncompressedDataBlocks: number;
+    }[];
+  };
 }
 
 let cwd: string;
@@ -256,7 +266,16 @@ describe('rules', () => {
       'without --snapshots',
       '--bottommost alone',
     ]);
-    expect((await compact(...words)).stdout.toString()).toContain('nothing was written');
+    const { sample, tables } = dry.whatIf!;
+    expect(sample).toMatchObject({ complete: true, entries: dry.plans![0]!.kept });
+    const bytesOf = (name: string) => tables.find((table) => table.name === name)!;
+    expect(bytesOf('none').dataBytes).toBeGreaterThan(bytesOf('zlib').dataBytes);
+    expect(bytesOf('none').uncompressedDataBlocks).toBe(bytesOf('none').dataBlocks);
+    expect(bytesOf('blocks of 16 KiB').dataBlocks).toBeLessThan(bytesOf('as asked').dataBlocks);
+    expect(bytesOf('index two_level').indexBytes).toBeGreaterThan(bytesOf('as asked').indexBytes);
+    const text = (await compact(...words)).stdout.toString();
+    expect(text).toContain('nothing was written');
+    expect(text).toMatch(/^zstd, dictionary of 16 KiB +\d/m);
     expect(written()).toEqual([]);
     const real = reportOf(
       await compact(...words.filter((word) => word !== '--dry-run'), '--out', 'a.sst', '--json'),

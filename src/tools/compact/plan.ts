@@ -30,8 +30,8 @@ export interface PlanSources {
   rules(bottommost: boolean, snapshots: Snapshots): CompactionRules;
   /** What is to be written of range tombstones, before anything of it is dropped. */
   tombstones(snapshots: Snapshots): FragmentedTombstones | undefined;
-  /** Hears of what is dropped by the rules that were asked for. */
-  readonly explain: CompactionSink['drop'];
+  /** Takes what is kept by the rules that were asked for, and hears of what is dropped. */
+  readonly asAsked: CompactionSink;
   readonly inputBytes: number;
 }
 
@@ -42,7 +42,7 @@ export async function planCompaction(
 ): Promise<CompactPlan[]> {
   const { bottommost, snapshots } = sources.asked;
   const variants = [
-    new Variant('as asked', sources.rules(bottommost, snapshots), sources.explain),
+    new Variant('as asked', sources.rules(bottommost, snapshots), sources.asAsked),
     new Variant(
       bottommost ? 'without --bottommost' : 'with --bottommost',
       sources.rules(!bottommost, snapshots),
@@ -73,13 +73,14 @@ class Variant {
   constructor(
     private readonly name: string,
     readonly rules: CompactionRules,
-    drop: CompactionSink['drop'] = () => undefined,
+    next?: CompactionSink,
   ) {
     this.machine = new CompactionIterator(rules, {
-      keep: (_key, keyLength, _data, start, end) => {
+      keep: (key, keyLength, data, start, end) => {
         this.keptBytes += keyLength + end - start;
+        next?.keep(key, keyLength, data, start, end);
       },
-      drop,
+      drop: next?.drop ?? (() => undefined),
     });
   }
 
