@@ -24,7 +24,13 @@ import type { TableOptions } from '../format/table-builder/table-options.ts';
 import { entryTypeName } from '../format/value-type.ts';
 import type { Comparator } from '../operators/comparator.ts';
 import type { MergeOperator, NamedMergeOperator } from '../operators/merge-operator.ts';
-import { agreedComparator, agreedOperator, outputOptions, warnOfUnknownOrder } from './compact/agreement.ts';
+import {
+  agreedComparator,
+  agreedOperator,
+  outputOptions,
+  refuseEmbeddedValues,
+  warnOfUnknownOrder,
+} from './compact/agreement.ts';
 import { BlobNotes } from './compact/blob-notes.ts';
 import { checkInputs, looksWhole, missesEntries } from './compact/check-inputs.ts';
 import { type OpenedInput, openCompactInput } from './compact/compact-input.ts';
@@ -164,6 +170,7 @@ class Compaction {
     private readonly events: CompactEvents,
     opened: readonly OpenedInput[],
   ) {
+    refuseEmbeddedValues(opened);
     const { open, salvage, range, snapshots, mergeOperator } = request;
     this.comparator = agreedComparator(opened, open.comparator, salvage, events);
     const { comparator } = this;

@@ -358,6 +358,13 @@ describe('refusals', () => {
     expect(await compact('.', '--out', 'out2/', '--cf', 'none')).toMatchObject({ status: 2 });
   });
 
+  it('of values that lie in the table itself is status 4', async () => {
+    const outcome = await compact(fixture('flip/fv7-embedded-blobs.sst'), '--out', 'a.sst');
+    expect(outcome).toMatchObject({ status: 4 });
+    expect(outcome.stderr).toContain('embedded in the table');
+    expect(written()).toEqual([]);
+  });
+
   it('of a missing file is status 3', async () => {
     expect(await compact('gone.sst', '--out', 'a.sst')).toMatchObject({ status: 3 });
   });

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '../../errors.ts';
+import { InvalidArgumentError, UnsupportedError } from '../../errors.ts';
 import type { TableOptions } from '../../format/table-builder/table-options.ts';
 import { bytewiseComparator, type Comparator } from '../../operators/comparator.ts';
 import {
@@ -14,6 +14,18 @@ import { identityOf, optionsOfInput } from './input-options.ts';
 interface Voice {
   note(text: string): void;
   warning(text: string): void;
+}
+
+/** Values that lie in the table itself are found by their offset in it. Throws UnsupportedError. */
+export function refuseEmbeddedValues(inputs: readonly CompactInput[]): void {
+  const input = inputs.find(({ properties }) => properties?.raw.has('rocksdb.embedded.blob.stats') === true);
+  if (input === undefined) return;
+  throw new UnsupportedError(
+    'embedded_blobs',
+    input.path,
+    'values are embedded in the table (blob file 0): they are not moved into another one yet',
+    { file: input.path },
+  );
 }
 
 /** The one order of all inputs. Throws InvalidArgumentError when they have several, or one that is not known here. */
