@@ -1,3 +1,4 @@
+import { copyBytes } from '../../bytes/copy.ts';
 import { CorruptionError } from '../../errors.ts';
 import { TRAILER_SIZE, trailerType } from '../../format/internal-key.ts';
 import { ValueType } from '../../format/value-type.ts';
@@ -371,7 +372,7 @@ export class CompactionIterator {
     }
     if (this.outputKey.length < keyLength) this.outputKey = new Uint8Array(2 * keyLength);
     const { outputKey } = this;
-    for (let i = 0; i < keyLength; i++) outputKey[i] = key[i]!;
+    copyBytes(key, 0, keyLength, outputKey, 0);
     outputKey[keyLength - TRAILER_SIZE] = type;
     if (zero) for (let i = keyLength - TRAILER_SIZE + 1; i < keyLength; i++) outputKey[i] = 0;
     this.keep(outputKey, keyLength, data, valueStart, valueEnd);
@@ -465,8 +466,7 @@ export class CompactionIterator {
 
   private takeUserKey(key: Uint8Array, length: number): void {
     if (this.userKey.length < length) this.userKey = new Uint8Array(2 * length);
-    if (length > 40) this.userKey.set(key.subarray(0, length));
-    else for (let i = 0; i < length; i++) this.userKey[i] = key[i]!;
+    copyBytes(key, 0, length, this.userKey, 0);
     this.userKeyLength = length;
     this.hiddenStripe = NO_STRIPE;
   }

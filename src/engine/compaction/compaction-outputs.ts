@@ -1,3 +1,4 @@
+import { copyBytes } from '../../bytes/copy.ts';
 import { TRAILER_SIZE } from '../../format/internal-key.ts';
 import {
   openTableBuilder,
@@ -85,9 +86,7 @@ export class CompactionOutputs {
     this.firstKey ??= key.slice(0, keyLength - TRAILER_SIZE);
     if (this.lastKey.length < keyLength) this.lastKey = new Uint8Array(2 * keyLength);
     this.lastKeyLength = keyLength - TRAILER_SIZE;
-    const { lastKey, lastKeyLength } = this;
-    if (lastKeyLength > 40) lastKey.set(key.subarray(0, lastKeyLength));
-    else for (let i = 0; i < lastKeyLength; i++) lastKey[i] = key[i]!;
+    copyBytes(key, 0, this.lastKeyLength, this.lastKey, 0);
   }
 
   get isSaturated(): boolean {

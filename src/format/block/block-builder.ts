@@ -1,3 +1,4 @@
+import { copyBytes } from '../../bytes/copy.ts';
 import { writeFixed32 } from '../../bytes/fixed.ts';
 import { varintLength, writeVarint } from '../../bytes/varint.ts';
 import { DataBlockHashBuilder } from './data-block-hash-builder.ts';
@@ -219,18 +220,6 @@ function sharedLength(
   let i = 0;
   while (i < common && last[i] === key[keyStart + i]) i++;
   return i;
-}
-
-/** Short runs are copied faster by a loop than by a view and `set` (about 40 bytes, Node 20). */
-const LOOP_COPY_MAX = 40;
-
-function copyBytes(source: Uint8Array, start: number, end: number, target: Uint8Array, pos: number): number {
-  if (end - start > LOOP_COPY_MAX) {
-    target.set(source.subarray(start, end), pos);
-    return pos + end - start;
-  }
-  for (let i = start; i < end; i++) target[pos++] = source[i]!;
-  return pos;
 }
 
 function grown(bytes: Uint8Array, used: number, needed: number): Uint8Array<ArrayBuffer> {

@@ -1,3 +1,4 @@
+import { copyBytes } from '../../bytes/copy.ts';
 import { InvalidArgumentError } from '../../errors.ts';
 import { BlockBuilder } from '../block/block-builder.ts';
 import { type BlockCutOptions, isBlockFull } from '../block/block-cut.ts';
@@ -148,8 +149,7 @@ export class TableCutter {
   private keepLastKey(key: Uint8Array, start: number, end: number): void {
     const length = end - start;
     if (length > this.lastKey.length) this.lastKey = new Uint8Array(2 * length);
-    if (length > 40) this.lastKey.set(key.subarray(start, end));
-    else for (let i = 0; i < length; i++) this.lastKey[i] = key[start + i]!;
+    copyBytes(key, start, end, this.lastKey, 0);
     this.lastKeyLength = length;
   }
 }

@@ -1,3 +1,4 @@
+import { copyBytes } from '../../bytes/copy.ts';
 import { InvalidArgumentError } from '../../errors.ts';
 import { compareTrailers, TRAILER_SIZE, trailerType } from '../../format/internal-key.ts';
 import type { TableBuilder } from '../../format/table-builder/table-builder.ts';
@@ -134,8 +135,7 @@ export class TableFeeder {
   private keepLast(key: Uint8Array, start: number, end: number): void {
     const length = end - start;
     if (length > this.last.length) this.last = new Uint8Array(2 * length);
-    if (length > 40) this.last.set(key.subarray(start, end));
-    else for (let i = 0; i < length; i++) this.last[i] = key[start + i]!;
+    copyBytes(key, start, end, this.last, 0);
     this.lastLength = length;
   }
 }
