@@ -12,7 +12,19 @@ import { describeMachine, loadLine } from './machine.mjs';
 import { realTool } from './tools.mjs';
 
 /** In the order in which they run; each is bench/<name>.mjs and exports `QUESTION` and `run(context)`. */
-const QUESTIONS = ['startup', 'scan', 'check', 'verify', 'compact', 'memory', 'range-del', 'read', 'hash', 'codec'];
+const QUESTIONS = [
+  'startup',
+  'scan',
+  'check',
+  'verify',
+  'compact',
+  'memory',
+  'range-del',
+  'filter',
+  'read',
+  'hash',
+  'codec',
+];
 
 const USAGE = `npm run bench -- [question...] [--rounds N] [--entries N] [--keep]
 

@@ -76,12 +76,22 @@ export class FilterReader {
 
   /** By the key or prefix `bytes[start, end)`. */
   mayContain(hash: KeyHash, bytes: Uint8Array, start: number, end: number): boolean {
-    if (this.kind === 'legacy_bloom') {
-      return this.mayContainHash(legacyHash32(bytes, start, end, BLOOM_HASH_SEED), 0);
+    switch (this.kind) {
+      case 'fast_local_bloom': {
+        const lo = hash.xxph3(bytes, start, end);
+        return fastLocalBloomMayContain(this.contents, this.lines, this.probes, lo, hash.high());
+      }
+      case 'ribbon': {
+        const lo = hash.xxph3(bytes, start, end);
+        return this.ribbon!.mayContain(lo, hash.high());
+      }
+      case 'legacy_bloom':
+        return this.mayContainHash(legacyHash32(bytes, start, end, BLOOM_HASH_SEED), 0);
+      case 'always_true':
+        return true;
+      case 'always_false':
+        return false;
     }
-    if (this.hash === 'none') return this.kind === 'always_true';
-    const lo = hash.xxph3(bytes, start, end);
-    return this.mayContainHash(lo, hash.high());
   }
 
   /**

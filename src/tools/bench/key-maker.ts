@@ -1,3 +1,5 @@
+import { mulHigh32 } from '../../bytes/u64.ts';
+
 export interface FilterKeyShape {
   keySize: number;
   /** Keys begin at positions 0 to 3 of their buffer. */
@@ -38,11 +40,10 @@ export class KeyMaker {
     const start = number & this.alignmentMask;
     let length = this.smallest;
     if (this.interval < FIXED_SIZE_INTERVAL) {
-      const spread = Math.imul(number >>> this.interval, 1234567891) >>> 0;
-      length += Math.floor((spread * 5) / 2 ** 32);
+      length += mulHigh32(Math.imul(number >>> this.interval, 1234567891) >>> 0, 5);
     }
     view.setInt32(start, number, true);
-    view.setInt32(start + 4, filter + number, true);
+    view.setInt32(start + 4, (filter + number) | 0, true);
     // A key with another alignment may have been here.
     view.setInt32(start + 8, 0, true);
     this.start = start;

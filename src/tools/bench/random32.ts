@@ -1,3 +1,5 @@
+import { mulHigh32 } from '../../bytes/u64.ts';
+
 const SIZE = 624;
 const SHIFT = 397;
 
@@ -38,15 +40,24 @@ export class Random32 {
    * numbers that are thrown away) takes more than twice as long.
    */
   below(bound: number): number {
-    return Math.floor((this.uint32() * bound) / 2 ** 32);
+    return mulHigh32(this.uint32(), bound);
   }
 
   private twist(): void {
     const { state } = this;
-    for (let i = 0; i < SIZE; i++) {
-      const y = (state[i]! & 0x80000000) | (state[(i + 1) % SIZE]! & 0x7fffffff);
-      state[i] = state[(i + SHIFT) % SIZE]! ^ (y >>> 1) ^ ((y & 1) === 0 ? 0 : 0x9908b0df);
+    // Each word is made of itself, the next one and the one SHIFT further on; no remainder where none is needed.
+    for (let i = 0; i < SIZE - SHIFT; i++) {
+      state[i] = state[i + SHIFT]! ^ mixed(state[i]!, state[i + 1]!);
     }
+    for (let i = SIZE - SHIFT; i < SIZE - 1; i++) {
+      state[i] = state[i + SHIFT - SIZE]! ^ mixed(state[i]!, state[i + 1]!);
+    }
+    state[SIZE - 1] = state[SHIFT - 1]! ^ mixed(state[SIZE - 1]!, state[0]!);
     this.next = 0;
   }
+}
+
+function mixed(word: number, next: number): number {
+  const y = (word & 0x80000000) | (next & 0x7fffffff);
+  return (y >>> 1) ^ (-(y & 1) & 0x9908b0df);
 }
