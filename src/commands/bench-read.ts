@@ -95,6 +95,10 @@ export default class BenchRead extends SstkitCommand {
     'compare-dict-fetch': switchFlag(
       'readrandom with the dictionary fetched for data blocks alone and for every block, in turns [default: off]',
     ),
+    'compare-extractor': switchFlag(
+      'gets of missing prefixes with --prefix-extractor, another instance, another extractor, none, and with names ' +
+        'compared at each [default: off]',
+    ),
     rounds: count('rounds of a comparison', 10),
   };
 
@@ -175,26 +179,35 @@ export default class BenchRead extends SstkitCommand {
     try {
       const keys = await tool.readKeys(lookup.set, params.num);
       lookup.statistics.reset();
-      if (flags['compare-dict-fetch']) {
-        const everyBlock = await open({ fetchesDictionary: () => true });
+      const { clock } = environment;
+      const compared = flags['compare-dict-fetch']
+        ? 'comparison'
+        : flags['compare-extractor']
+          ? 'extractors'
+          : null;
+      if (compared !== null) {
+        const hooked = await open(
+          compared === 'comparison'
+            ? { fetchesDictionary: () => true }
+            : { acceptsExtractor: tool.comparesNamesEachTime },
+        );
         try {
-          const comparison = tool.compareDictFetch(
-            lookup.set,
-            everyBlock.set,
-            keys,
-            environment.clock,
-            params,
-            flags.rounds,
-          );
-          if (asJson)
-            writeJsonDocument(this.stdout, { schema: 1, params, comparison, machine: machineFacts() });
-          else render.writeDictFetchComparison(this.stdout, comparison);
+          const compare = compared === 'comparison' ? tool.compareDictFetch : tool.compareExtractors;
+          const document = compare(lookup.set, hooked.set, keys, clock, params, flags.rounds);
+          if (asJson) {
+            const machine = machineFacts();
+            writeJsonDocument(this.stdout, { schema: 1, params, [compared]: document, machine });
+          } else if ('dataOnly' in document) {
+            render.writeDictFetchComparison(this.stdout, document);
+          } else {
+            render.writeExtractorComparison(this.stdout, document);
+          }
         } finally {
-          everyBlock.close();
+          hooked.close();
         }
         return worstStatus(ExitStatus.ok, ...failures.map(statusOfError));
       }
-      const results = tool.benchRead(lookup.set, keys, environment.clock, params, (name, run) => {
+      const results = tool.benchRead(lookup.set, keys, clock, params, (name, run) => {
         if (!asJson) render.writeReadBenchRun(this.stdout, name, run);
       });
       const statistics = tool.statisticsDocument(lookup.statistics);

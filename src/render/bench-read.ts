@@ -1,4 +1,10 @@
-import type { DictFetchComparison, ReadBenchResult, ReadBenchRun } from '../tools/bench-read.ts';
+import type {
+  DictFetchComparison,
+  ExtractorComparison,
+  ExtractorKind,
+  ReadBenchResult,
+  ReadBenchRun,
+} from '../tools/bench-read.ts';
 import type { ByteSink } from './sink.ts';
 import { writeTable } from './table.ts';
 
@@ -50,6 +56,30 @@ export function writeDictFetchComparison(sink: ByteSink, comparison: DictFetchCo
     ],
   );
   sink.writeLine(`times faster: ${medianOf(ratios).toFixed(3)} (median of ${rounds} rounds in turns)`);
+}
+
+export function writeExtractorComparison(
+  sink: ByteSink,
+  { rates, rounds, nameComparisons }: ExtractorComparison,
+): void {
+  const same = rates.same_instance;
+  const rows = (Object.keys(rates) as ExtractorKind[]).map((kind) => [
+    kind,
+    Math.trunc(medianOf(rates[kind])).toString(),
+    medianOf(rates[kind].map((rate, i) => same[i]! / rate)).toFixed(3),
+    kind === 'names_each_time' ? 'each' : String(nameComparisons[kind]),
+  ]);
+  writeTable(
+    sink,
+    [
+      { title: 'extractor' },
+      { title: 'ops/sec (median)' },
+      { title: 'times slower' },
+      { title: 'names compared' },
+    ],
+    rows,
+  );
+  sink.writeLine(`${rounds} rounds in turns`);
 }
 
 /** Tickers as db_bench prints them under --statistics, zeros left out. */

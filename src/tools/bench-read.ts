@@ -1,9 +1,15 @@
 import type { BlockCache, CacheRoleName } from '../engine/cache/block-cache.ts';
 import type { Clock } from '../engine/environment.ts';
 import type { Statistics } from '../engine/statistics/statistics.ts';
-import type { TableSet } from '../engine/table/table-set.ts';
+import { TableSet } from '../engine/table/table-set.ts';
 import { InvalidArgumentError, IoError, withPending } from '../errors.ts';
 import { ByteArena } from '../format/byte-arena.ts';
+import {
+  fixedPrefix,
+  noopPrefix,
+  type PrefixExtractor,
+  prefixExtractorByName,
+} from '../operators/prefix-extractor.ts';
 import { BenchRandom } from './bench/random.ts';
 
 export const READ_BENCHMARKS = [
@@ -294,4 +300,93 @@ export function compareDictFetch(
       everyBlock: { ...everyBlock.statistics.uncompressionDictFetches },
     },
   };
+}
+
+/** Look-ups of keys whose prefix is not there, by the extractor that they are made with. */
+export interface ExtractorComparison {
+  readonly rounds: number;
+  /** Operations a second, a round each, in turns. */
+  readonly rates: Readonly<Record<ExtractorKind, readonly number[]>>;
+  readonly nameComparisons: Readonly<Record<ExtractorKind, number>>;
+}
+
+export type ExtractorKind = 'same_instance' | 'equal_instance' | 'other' | 'none' | 'names_each_time';
+
+/**
+ * Published change 2: the same instance, another one with the same name, one with another name, none; and as it was
+ * before, where both names were read and compared at each look-up (`hooked`). The tables' filters are of prefixes
+ * alone, or the extractor plays no part. Throws InvalidArgumentError without an extractor.
+ */
+export function compareExtractors(
+  set: TableSet,
+  hooked: TableSet,
+  keys: BenchKeys,
+  clock: Clock,
+  params: ReadBenchParams,
+  rounds: number,
+): ExtractorComparison {
+  const given = set.prefixExtractor;
+  const equal = prefixExtractorByName(given?.name);
+  if (given === undefined || equal.status !== 'known' || given.name === noopPrefix.name) {
+    throw new InvalidArgumentError(
+      'compare-extractor',
+      given?.name ?? '',
+      'a comparison of extractors needs --prefix-extractor fixed:N or capped:N',
+    );
+  }
+  const plain = new TableSet(set.tables, {});
+  const ways: readonly [ExtractorKind, TableSet, PrefixExtractor | undefined][] = [
+    ['same_instance', plain, given],
+    ['equal_instance', plain, equal.extractor],
+    ['other', plain, fixedPrefix(1)],
+    ['none', plain, undefined],
+    ['names_each_time', new TableSet(hooked.tables, {}), given],
+  ];
+  const rates = Object.fromEntries(ways.map(([kind]) => [kind, [] as number[]])) as Record<
+    ExtractorKind,
+    number[]
+  >;
+  const nameComparisons = Object.fromEntries(ways.map(([kind]) => [kind, 0])) as Record<
+    ExtractorKind,
+    number
+  >;
+  for (let round = -1; round < rounds; round++) {
+    for (let i = 0; i < ways.length; i++) {
+      const [kind, reads, extractor] = ways[(i + round + 1) % ways.length]!;
+      const before = reads.statistics.extractorNameComparisons;
+      const seconds = missPrefixes(reads, keys, clock, params, extractor);
+      nameComparisons[kind] += reads.statistics.extractorNameComparisons - before;
+      if (round >= 0) rates[kind].push(params.reads / seconds);
+    }
+  }
+  return { rounds, rates, nameComparisons };
+}
+
+/** Gets of keys that begin as no key does. */
+function missPrefixes(
+  set: TableSet,
+  keys: BenchKeys,
+  clock: Clock,
+  { reads, seed }: ReadBenchParams,
+  prefixExtractor: PrefixExtractor | undefined,
+): number {
+  const random = new BenchRandom(seed);
+  const key = new Uint8Array(256);
+  const options = { prefixExtractor };
+  const start = clock.monotonicNanos();
+  for (let i = 0; i < reads; i++) {
+    const drawn = keys.draw(random);
+    const length = Math.min(drawn.length, key.length);
+    for (let at = 0; at < length; at++) key[at] = drawn[at]! ^ 0x55;
+    set.get(key.subarray(0, length), options);
+  }
+  return (clock.monotonicNanos() - start) / 1e9;
+}
+
+/** How releases before this change told whether an extractor is that of the table: both names are read, each time. */
+export function comparesNamesEachTime(extractor: PrefixExtractor, storedName: string): boolean {
+  const [given, stored] = [prefixExtractorByName(extractor.name), prefixExtractorByName(storedName)];
+  return (
+    given.status === 'known' && stored.status === 'known' && given.extractor.name === stored.extractor.name
+  );
 }

@@ -151,12 +151,12 @@ describe.each([3, 5, 7])('format_version %i', (formatVersion) => {
   });
 });
 
-it('PF-05: also in a table whose partitions were made by the rules of before 9.6', async () => {
+it('PF-05: also in a table of before 9.6, whose partitions of prefixes do not know the last prefix before them', async () => {
   const extractor = fixedPrefix(2);
   for (const indexShortening of ['none', 'separators'] as const) {
     const table = await tableOf(
       putsOf(['P1K1', 'P1K2', 'P2K1', 'P3K1', 'P3K2']),
-      { ...PARTITIONS, writerProfile: '7.8', formatVersion: 5, indexShortening },
+      { ...PARTITIONS, writerProfile: '7.8', formatVersion: 5, indexShortening, wholeKeyFiltering: false },
       { prefixExtractor: extractor },
     );
     const set = new TableSet([table], { prefixExtractor: extractor });

@@ -63,8 +63,11 @@ function drawOptions(random: SeededRandom): TableOptions {
   ] as const);
   const extractor = random.pick([fixedPrefix(2), cappedPrefix(3), noopPrefix, undefined]);
   const prefixExtractor = indexType === 'hash' ? (extractor ?? fixedPrefix(1)) : extractor;
+  const formatVersion = random.pick([2, 3, 4, 5, 6, 7]);
+  const writerProfile = formatVersion <= 5 && random.chance(0.5) ? '7.8' : '11.9';
   return {
-    formatVersion: random.pick([2, 3, 4, 5, 6, 7]),
+    writerProfile,
+    formatVersion,
     indexType,
     blockSize: random.pick([40, 200, 1000]),
     blockRestartInterval: random.pick([1, 2, 16]),
@@ -73,7 +76,7 @@ function drawOptions(random: SeededRandom): TableOptions {
     partitionFilters: indexType === 'two_level' && random.chance(0.7),
     wholeKeyFiltering: prefixExtractor === undefined || random.chance(0.5),
     dataBlockIndexType: random.pick(['binary_search', 'binary_and_hash'] as const),
-    separateKeyValueInDataBlock: random.chance(0.3),
+    separateKeyValueInDataBlock: writerProfile === '11.9' && random.chance(0.3),
     indexShortening: random.pick(['none', 'separators', 'separators_and_successor'] as const),
     compression: random.pick(['none', 'zstd'] as const),
     mergeOperatorName: 'StringAppendOperator',

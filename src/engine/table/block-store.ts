@@ -4,6 +4,7 @@ import type { BlockReader } from '../../format/block-reader.ts';
 import type { BlockType } from '../../format/block-type.ts';
 import { type FilterReader, openFilter } from '../../format/filter/filter-reader.ts';
 import type { TableReader } from '../../format/table-reader.ts';
+import type { PrefixExtractor } from '../../operators/prefix-extractor.ts';
 import { type BlockCache, CacheRole } from '../cache/block-cache.ts';
 import { BlockTicker, type Statistics, Ticker } from '../statistics/statistics.ts';
 
@@ -16,6 +17,8 @@ export type DecodedBlock = ParsedBlock | FilterReader | Uint8Array;
 export interface LookupHooks {
   /** Which blocks have the compression dictionary fetched before they are decompressed. */
   readonly fetchesDictionary?: (blockType: BlockType) => boolean;
+  /** Whether an extractor is the one of the table, in place of `ExtractorMatch.accepts`. */
+  readonly acceptsExtractor?: (extractor: PrefixExtractor, storedName: string) => boolean;
 }
 
 /** A kind of block: how it is decoded, which charges and counters it has. */

@@ -108,6 +108,7 @@ export class LookupTable {
     readonly statistics: Statistics,
     private readonly hash: KeyHash,
     options: LookupTableOptions,
+    private readonly hooks: LookupHooks,
   ) {
     const { properties } = reader;
     this.comparator = reader.storedComparator!;
@@ -187,7 +188,7 @@ export class LookupTable {
     statistics.count(Ticker.fileOpens);
     try {
       if (!cached || options.pinDictionary === true) store.keepDictionary(cached);
-      return new LookupTable(reader, store, statistics, environment.keyHash, options);
+      return new LookupTable(reader, store, statistics, environment.keyHash, options, hooks);
     } catch (error) {
       store.close();
       throw error;
@@ -291,13 +292,19 @@ export class LookupTable {
    */
   mayHavePrefix(target: SeekTarget, extractor: PrefixExtractor, backward: boolean): boolean | undefined {
     const { filter, statistics } = this;
-    if (filter === undefined || !this.extractor.accepts(extractor)) return undefined;
+    if (filter === undefined || !this.acceptsExtractor(extractor)) return undefined;
     if (!extractor.inDomain(target.key, 0, target.userKeyEnd)) return undefined;
     const end = extractor.prefixEnd(target.key, 0, target.userKeyEnd);
     const may = backward ? filter.mayContainBefore(target, end) : filter.mayContain(target, end);
     statistics.tickers[Ticker.bloomPrefixChecked]!++;
     if (!may) statistics.tickers[Ticker.bloomPrefixUseful]!++;
     return may;
+  }
+
+  private acceptsExtractor(extractor: PrefixExtractor): boolean {
+    const { acceptsExtractor } = this.hooks;
+    if (acceptsExtractor === undefined) return this.extractor.accepts(extractor);
+    return acceptsExtractor(extractor, this.extractor.own?.name ?? '');
   }
 
   /** By whole keys where the filter has them, else by prefix, if an extractor can make those of this table. */

@@ -23,7 +23,7 @@ export interface FilterKeeping {
  *
  * Which partition knows a key is told by the index over them, as for a data block: the first whose border is not
  * before the key, else the last. Its neighbour before it is asked, too, where a search goes backwards: tables from
- * before RocksDB 9.6 add the last prefix of a partition to the one behind it only by chance.
+ * before RocksDB 9.6 do not always add the last prefix of a partition to the one behind it.
  */
 export class TableFilter {
   problem: SstError | undefined;
