@@ -20,6 +20,13 @@ export {
 export { compressionName, type TableFamily } from './codec/resolve-codec.ts';
 export type { Framing } from './codec/size-prefix.ts';
 
+export {
+  BlockCache,
+  type BlockCacheOptions,
+  CacheFullError,
+  type CacheRoleName,
+} from './engine/cache/block-cache.ts';
+export { type OpenTable, TableCache } from './engine/cache/table-cache.ts';
 export type {
   Clock,
   DirectoryEntry,
@@ -30,6 +37,15 @@ export type {
   FileSystem,
   RandomSource,
 } from './engine/environment.ts';
+
+export { Statistics, TICKER_NAMES, type TickerName } from './engine/statistics/statistics.ts';
+export type { DecodedBlock } from './engine/table/block-store.ts';
+export { type LookupEnvironment, LookupTable, type LookupTableOptions } from './engine/table/lookup-table.ts';
+export type { IteratorOptions, ReadOptions } from './engine/table/read-options.ts';
+export { type ReadPoint, readPoint } from './engine/table/read-point.ts';
+export type { RowIterator } from './engine/table/row-iterator.ts';
+export { type FoundRow, TableSet, type TableSetOptions } from './engine/table/table-set.ts';
+export type { Version } from './engine/table/versions.ts';
 
 export {
   CorruptionError,
@@ -140,3 +156,15 @@ export {
   comparatorByName,
   reverseBytewiseComparator,
 } from './operators/comparator.ts';
+export {
+  type MergeOperator,
+  mergeOperatorByName,
+  type NamedMergeOperator,
+} from './operators/merge-operator.ts';
+export {
+  cappedPrefix,
+  fixedPrefix,
+  noopPrefix,
+  type PrefixExtractor,
+  prefixExtractorByName,
+} from './operators/prefix-extractor.ts';

@@ -71,7 +71,10 @@ export async function openLookup(
     const source = environment.files.open(path);
     try {
       const identity = `${path}:${source.size}:${environment.files.status(path).modifiedMicros}`;
-      return new FileTable(LookupTable.open(source, environment, { ...options, identity }, hooks), source);
+      return new FileTable(
+        LookupTable.openWithHooks(source, environment, { ...options, identity }, hooks),
+        source,
+      );
     } catch (error) {
       source.close();
       throw error;

@@ -119,7 +119,7 @@ describe('published change 1: the dictionary is fetched for data blocks alone', 
     const bytes = await makeTable(environment, DICTIONARY, expectedOf(2000));
     const statistics = new Statistics();
     const options = { ...NOTHING_KEPT(), statistics };
-    const table = LookupTable.open(memorySource(bytes, 'made'), environment, options, {
+    const table = LookupTable.openWithHooks(memorySource(bytes, 'made'), environment, options, {
       fetchesDictionary: () => true,
     });
     const set = new TableSet([table]);

@@ -157,7 +157,16 @@ export class LookupTable {
     source: ByteSource,
     environment: LookupEnvironment,
     options: LookupTableOptions = {},
-    hooks: LookupHooks = {},
+  ): LookupTable {
+    return LookupTable.openWithHooks(source, environment, options, {});
+  }
+
+  /** @internal For benches and tests that break a rule to show its worth. */
+  static openWithHooks(
+    source: ByteSource,
+    environment: LookupEnvironment,
+    options: LookupTableOptions,
+    hooks: LookupHooks,
   ): LookupTable {
     const footer = readFooter(source, environment.hashes);
     if (footer.format !== 'block-based' && footer.format !== 'leveldb') {
