@@ -3,7 +3,7 @@
  * block that was left whole, and its holes lie around what is missing and around nothing else.
  */
 
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memorySource } from '../../src/bytes/source.ts';
 import { withPending } from '../../src/errors.ts';
 import { BlockIterator } from '../../src/format/block/block-iterator.ts';
@@ -116,91 +116,162 @@ async function statusOf(files: MemoryFiles, paths: readonly string[]): Promise<s
 
 const text = (key: Uint8Array | null): string | null => (key === null ? null : Buffer.from(key).toString());
 
+interface Salvaged {
+  holes: number;
+  missing: number;
+  kept: number;
+}
+
+/** Salvages the damaged table and compares; undefined where there was nothing to be found. */
+async function expectSalvaged(
+  label: string,
+  versions: readonly Version[],
+  whole: Uint8Array,
+  damaged: Uint8Array,
+): Promise<Salvaged | undefined> {
+  const { data, meta } = await blocksOf(whole);
+  const files = new MemoryFiles();
+  files.contents.set('damaged.sst', damaged);
+  const asked = { salvage: true, mergeOperator: { status: 'none' as const } };
+  let result: Awaited<ReturnType<typeof compactTables>>;
+  try {
+    result = await compactTables(files.environment, request(['damaged.sst'], asked), files.openOutput, QUIET);
+  } catch (error) {
+    // Nothing to be found: then no block may have been left whole.
+    expect(String(error), label).toMatch(/no table|not a single block|cannot be read|no block/i);
+    const dictionaryLost = meta.has('rocksdb.compression_dict');
+    if (!dictionaryLost)
+      expect(
+        data.some((block) => isSame(whole, damaged, block)),
+        label,
+      ).toBe(false);
+    return undefined;
+  }
+  const { outputs, holes } = result;
+  if (outputs.length > 0) {
+    expect(
+      await statusOf(
+        files,
+        outputs.map(({ path }) => path),
+      ),
+      label,
+    ).toEqual(['ok']);
+  }
+  const rows = await files.versions(outputs.map(({ path }) => path));
+  const kept = new Set(rows.filter(({ type }) => type !== 'range_delete').map(({ key }) => key));
+  const dictionary = meta.get('rocksdb.compression_dict');
+  const hasDictionary = dictionary === undefined || isSame(whole, damaged, dictionary);
+  for (const block of data) {
+    if (!isSame(whole, damaged, block) || (block.compressed && !hasDictionary)) continue;
+    const lost = block.keys.filter((key) => !kept.has(key));
+    expect(lost, `${label}, block at ${block.offset}`).toEqual([]);
+  }
+  const ranges = holes.map(({ after, before, lostTombstones }) => ({
+    after: text(after),
+    before: text(before),
+    lostTombstones,
+  }));
+  const pointHoles = ranges.filter(({ lostTombstones }) => !lostTombstones);
+  const points = versions.filter(({ type }) => type !== 'range_delete');
+  const missing = points.filter(({ key }) => !kept.has(key));
+  for (const { key } of missing) {
+    const named = pointHoles.some(
+      ({ after, before }) => (after === null || after <= key) && (before === null || key <= before),
+    );
+    expect(named, `${label}: ${key} is missing, and in no hole of ${JSON.stringify(ranges)}`).toBe(true);
+  }
+  for (const { after, before } of pointHoles) {
+    const inside = [...kept].filter(
+      (key) => (after === null || after < key) && (before === null || key < before),
+    );
+    expect(inside, `${label}: kept, and in the hole ${after} to ${before}`).toEqual([]);
+  }
+  const tombstones = (list: readonly Version[]) =>
+    list
+      .filter(({ type }) => type === 'range_delete')
+      .map(({ key, end, seqno }) => `${key} ${end} ${seqno}`)
+      .sort();
+  if (!ranges.some(({ lostTombstones }) => lostTombstones)) {
+    expect(tombstones(rows), label).toEqual(tombstones(versions));
+  }
+  return { holes: holes.length, missing: missing.length, kept: kept.size };
+}
+
 it(`${CASES} damaged tables`, async () => {
   const counts = { unreadable: 0, whole: 0, holes: 0, missing: 0, kept: 0 };
   for (let seed = 1; seed <= CASES; seed++) {
     const random = new SeededRandom(seed);
     const versions = makeVersions(random);
     const whole = await makeTable(versions, makeOptions(random));
-    const { data, meta } = await blocksOf(whole);
     const damaged = random.pick(DAMAGES)(whole.slice(), random);
-    const files = new MemoryFiles();
-    files.contents.set('damaged.sst', damaged);
-    const asked = { salvage: true, mergeOperator: { status: 'none' as const } };
-    let result: Awaited<ReturnType<typeof compactTables>>;
-    try {
-      result = await compactTables(
-        files.environment,
-        request(['damaged.sst'], asked),
-        files.openOutput,
-        QUIET,
-      );
-    } catch (error) {
-      // Nothing to be found: then no block may have been left whole.
-      expect(String(error), `seed ${seed}`).toMatch(/no table|not a single block|cannot be read|no block/i);
-      const dictionaryLost = meta.has('rocksdb.compression_dict');
-      if (!dictionaryLost)
-        expect(
-          data.some((block) => isSame(whole, damaged, block)),
-          `seed ${seed}`,
-        ).toBe(false);
+    const salvaged = await expectSalvaged(`seed ${seed}`, versions, whole, damaged);
+    if (salvaged === undefined) {
       counts.unreadable++;
       continue;
     }
-    const { outputs, holes } = result;
-    if (outputs.length > 0) {
-      expect(
-        await statusOf(
-          files,
-          outputs.map(({ path }) => path),
-        ),
-        `seed ${seed}`,
-      ).toEqual(['ok']);
-    }
-    const rows = await files.versions(outputs.map(({ path }) => path));
-    const kept = new Set(rows.filter(({ type }) => type !== 'range_delete').map(({ key }) => key));
-    const dictionary = meta.get('rocksdb.compression_dict');
-    const hasDictionary = dictionary === undefined || isSame(whole, damaged, dictionary);
-    for (const block of data) {
-      if (!isSame(whole, damaged, block) || (block.compressed && !hasDictionary)) continue;
-      const lost = block.keys.filter((key) => !kept.has(key));
-      expect(lost, `seed ${seed}, block at ${block.offset}`).toEqual([]);
-    }
-    const ranges = holes.map(({ after, before, lostTombstones }) => ({
-      after: text(after),
-      before: text(before),
-      lostTombstones,
-    }));
-    const pointHoles = ranges.filter(({ lostTombstones }) => !lostTombstones);
-    const points = versions.filter(({ type }) => type !== 'range_delete');
-    const missing = points.filter(({ key }) => !kept.has(key));
-    for (const { key } of missing) {
-      const named = pointHoles.some(
-        ({ after, before }) => (after === null || after <= key) && (before === null || key <= before),
-      );
-      expect(named, `seed ${seed}: ${key} is missing, and in no hole of ${JSON.stringify(ranges)}`).toBe(
-        true,
-      );
-    }
-    for (const { after, before } of pointHoles) {
-      const inside = [...kept].filter(
-        (key) => (after === null || after < key) && (before === null || key < before),
-      );
-      expect(inside, `seed ${seed}: kept, and in the hole ${after} to ${before}`).toEqual([]);
-    }
-    const tombstones = (list: readonly Version[]) =>
-      list
-        .filter(({ type }) => type === 'range_delete')
-        .map(({ key, end, seqno }) => `${key} ${end} ${seqno}`)
-        .sort();
-    if (!ranges.some(({ lostTombstones }) => lostTombstones)) {
-      expect(tombstones(rows), `seed ${seed}`).toEqual(tombstones(versions));
-    }
-    counts.whole += holes.length === 0 ? 1 : 0;
-    counts.holes += holes.length;
-    counts.missing += missing.length;
-    counts.kept += kept.size;
+    counts.whole += salvaged.holes === 0 ? 1 : 0;
+    counts.holes += salvaged.holes;
+    counts.missing += salvaged.missing;
+    counts.kept += salvaged.kept;
   }
   expect(counts.holes).toBeGreaterThan(CASES / 4);
   if (process.env.SSTKIT_SALVAGES !== undefined) console.warn(JSON.stringify({ CASES, ...counts }));
+});
+
+/** Damage of public bug reports, to tables of 300 entries in small blocks. */
+describe('damage that was reported', () => {
+  const random = new SeededRandom(1);
+  const versions = makeVersions(random).filter(({ type }) => type === 'put' || type === 'range_delete');
+  const tables: [string, TableOptions][] = [
+    ['format_version 5', { formatVersion: 5, blockSize: 300, compression: 'none' }],
+    ['format_version 7, zstd', { formatVersion: 7, blockSize: 300, compression: 'zstd' }],
+    ['LevelDB', { writerProfile: 'leveldb', blockSize: 300, compression: 'snappy' }],
+  ];
+
+  describe.each(tables)('%s', (name, options) => {
+    const own = name === 'LevelDB' ? versions.filter(({ type }) => type === 'put') : versions;
+
+    it.each([1, 48, 53, 100])('the last %i bytes are gone', async (count) => {
+      const whole = await makeTable(own, options);
+      const salvaged = await expectSalvaged(name, own, whole, whole.slice(0, -count));
+      expect(salvaged).toMatchObject({ missing: 0 });
+    });
+
+    it('text is appended', async () => {
+      const whole = await makeTable(own, options);
+      const longer = new Uint8Array([...whole, ...new TextEncoder().encode('seventeen letters')]);
+      expect(await expectSalvaged(name, own, whole, longer)).toMatchObject({ missing: 0 });
+    });
+
+    it('zeros lie across the border of two blocks', async () => {
+      const whole = await makeTable(own, options);
+      const { data } = await blocksOf(whole);
+      const border = data[4]!.offset;
+      const salvaged = await expectSalvaged(
+        name,
+        own,
+        whole,
+        whole.slice().fill(0, border - 40, border + 40),
+      );
+      expect(salvaged).toMatchObject({ missing: data[3]!.keys.length + data[4]!.keys.length });
+    });
+
+    it('one bit of a value is another', async () => {
+      const whole = await makeTable(own, options);
+      const { data } = await blocksOf(whole);
+      const damaged = whole.slice();
+      damaged[data[2]!.offset + 60]! ^= 1;
+      expect(await expectSalvaged(name, own, whole, damaged)).toMatchObject({
+        missing: data[2]!.keys.length,
+      });
+    });
+
+    it('the first three blocks are good, and zeros follow', async () => {
+      const whole = await makeTable(own, options);
+      const { data } = await blocksOf(whole);
+      const keys = data.slice(0, 3).flatMap((block) => block.keys);
+      const damaged = whole.slice().fill(0, data[3]!.offset);
+      expect(await expectSalvaged(name, own, whole, damaged)).toMatchObject({ kept: keys.length });
+    });
+  });
 });
