@@ -72,3 +72,8 @@ export function isPointDeletion(type: number): boolean {
     type === ValueType.deletionWithTimestamp
   );
 }
+
+/** Whether the value means something only within the database that it comes from: such entries are not ingested. */
+export function isBoundToDatabase(type: number): boolean {
+  return type === ValueType.blobIndex || type === ValueType.valuePreferredSeqno;
+}

@@ -5,11 +5,8 @@ import { fragmentTombstones } from '../../engine/range-del/fragmenter.ts';
 import { TombstoneSet } from '../../engine/range-del/tombstone-set.ts';
 import { InvalidArgumentError } from '../../errors.ts';
 import { TRAILER_SIZE, trailerType } from '../../format/internal-key.ts';
-import { entryTypeName, ValueType } from '../../format/value-type.ts';
+import { entryTypeName, isBoundToDatabase, ValueType } from '../../format/value-type.ts';
 import { bytewiseComparator, type Comparator } from '../../operators/comparator.ts';
-
-/** What refers to a file, or to a sequence number, of the database that it comes from. */
-const NOT_INGESTABLE: ReadonlySet<number> = new Set([ValueType.blobIndex, ValueType.valuePreferredSeqno]);
 
 /**
  * Turns what a compaction keeps into what a database ingests. All of such a file gets one sequence number: so each
@@ -41,7 +38,7 @@ export class IngestableEntries {
   keep(key: Uint8Array, keyLength: number, data: Uint8Array, valueStart: number, valueEnd: number): void {
     const end = keyLength - TRAILER_SIZE;
     const type = trailerType(key, keyLength);
-    if (NOT_INGESTABLE.has(type)) throw this.refusal(key, end, `an entry of type ${entryTypeName(type)}`);
+    if (isBoundToDatabase(type)) throw this.refusal(key, end, `an entry of type ${entryTypeName(type)}`);
     if (this.hasLast && this.comparator.compare(this.last, 0, this.last.length, key, 0, end) === 0) {
       throw this.refusal(
         key,

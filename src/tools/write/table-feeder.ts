@@ -2,7 +2,7 @@ import { copyBytes } from '../../bytes/copy.ts';
 import { InvalidArgumentError } from '../../errors.ts';
 import { compareTrailers, TRAILER_SIZE, trailerType } from '../../format/internal-key.ts';
 import type { TableBuilder } from '../../format/table-builder/table-builder.ts';
-import { entryTypeName, ValueType } from '../../format/value-type.ts';
+import { entryTypeName, isBoundToDatabase } from '../../format/value-type.ts';
 import type { Comparator } from '../../operators/comparator.ts';
 import { OverlapCheck, Tombstones } from './tombstones.ts';
 import type { WriteEntry } from './write-entry.ts';
@@ -14,9 +14,6 @@ export interface FeederOptions {
   /** For ingestion: no sequence numbers, no overlap. */
   readonly ingestable: boolean;
 }
-
-/** Bytes that mean something only within the database they come from. */
-const NOT_INGESTABLE: ReadonlySet<number> = new Set([ValueType.blobIndex, ValueType.valuePreferredSeqno]);
 
 /** Takes entries in order into a table, checks that order, and keeps what the report says. */
 export class TableFeeder {
@@ -122,7 +119,7 @@ export class TableFeeder {
   /** Sequence number 0: the database gives its own. */
   private makeIngestable({ key, keyEnd }: WriteEntry): void {
     const type = trailerType(key, keyEnd);
-    if (NOT_INGESTABLE.has(type)) {
+    if (isBoundToDatabase(type)) {
       throw new InvalidArgumentError(
         'ingestable',
         entryTypeName(type),
