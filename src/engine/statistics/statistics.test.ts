@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { BlockTicker, Statistics, TICKER_NAMES, Ticker } from './statistics.ts';
 
 it('places of tickers are those of their names', () => {
-  expect(TICKER_NAMES[Ticker.blockCacheBytesRead]).toBe('rocksdb.block.cache.bytes.read');
+  expect(TICKER_NAMES[Ticker.blockCacheBytesWrite]).toBe('rocksdb.block.cache.bytes.write');
   expect(TICKER_NAMES[Ticker.bloomUseful]).toBe('rocksdb.bloom.filter.useful');
   expect(TICKER_NAMES[Ticker.keysRead]).toBe('rocksdb.number.keys.read');
   expect(TICKER_NAMES[Ticker.prevsFound]).toBe('rocksdb.number.db.prev.found');
