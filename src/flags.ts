@@ -116,3 +116,8 @@ export function parseByteCount(text: string, argument: string): number {
 }
 
 const UNIT_BYTES: Readonly<Record<string, number>> = { k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
+
+/** oclif itself puts a default before the description, unless it is 0. */
+export function withDefault(description: string, value: number): string {
+  return value === 0 ? `${description} [default: 0]` : description;
+}

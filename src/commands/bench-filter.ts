@@ -2,7 +2,7 @@ import { boolean, custom, integer, string } from '@oclif/core/flags';
 import { SstkitCommand } from '../base-command.ts';
 import { UnsupportedError } from '../errors.ts';
 import { ExitStatus, statusOfError, worstStatus } from '../exit-status.ts';
-import { commonFlags, formatFlag, switchFlag } from '../flags.ts';
+import { commonFlags, formatFlag, switchFlag, withDefault } from '../flags.ts';
 import { findingLine } from '../render/finding-line.ts';
 import { FILTER_BENCH_DEFAULTS as DEFAULTS, type FilterBenchParams } from '../tools/bench-filter.ts';
 
@@ -15,11 +15,11 @@ const float = custom<number>({
 });
 
 function count(description: string, value: number, helpValue = 'COUNT') {
-  return integer({ description: `${description} [default: ${value}]`, default: value, helpValue });
+  return integer({ description: withDefault(description, value), default: value, helpValue });
 }
 
 function decimal(description: string, value: number, helpValue: string) {
-  return float({ description: `${description} [default: ${value}]`, default: value, helpValue });
+  return float({ description: withDefault(description, value), default: value, helpValue });
 }
 
 /** Flags of RocksDB's bench that change nothing here: there is no allocator, and no cache to charge. */

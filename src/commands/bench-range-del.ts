@@ -1,7 +1,7 @@
 import { custom, integer, string } from '@oclif/core/flags';
 import { SstkitCommand } from '../base-command.ts';
 import { ExitStatus, statusOfError, worstStatus } from '../exit-status.ts';
-import { commonFlags, formatFlag, switchFlag } from '../flags.ts';
+import { commonFlags, formatFlag, switchFlag, withDefault } from '../flags.ts';
 import { findingLine } from '../render/finding-line.ts';
 import { RANGE_DEL_BENCH_DEFAULTS as DEFAULTS, type RangeDelBenchParams } from '../tools/bench-range-del.ts';
 
@@ -14,7 +14,7 @@ const float = custom<number>({
 });
 
 function count(description: string, value: number) {
-  return integer({ description: `${description} [default: ${value}]`, default: value, helpValue: 'COUNT' });
+  return integer({ description: withDefault(description, value), default: value, helpValue: 'COUNT' });
 }
 
 export default class BenchRangeDel extends SstkitCommand {
@@ -31,7 +31,7 @@ export default class BenchRangeDel extends SstkitCommand {
     'tombstone-start-upper-bound': count('exclusive bound of start keys', DEFAULTS.tombstoneStartUpperBound),
     'should-delete-upper-bound': count('exclusive bound of keys asked for', DEFAULTS.shouldDeleteUpperBound),
     'tombstone-width-mean': float({
-      description: 'mean width, in keys [default: 100]',
+      description: 'mean width, in keys',
       default: DEFAULTS.tombstoneWidthMean,
       helpValue: 'KEYS',
     }),

@@ -15,6 +15,7 @@ import {
   noFilterFlag,
   recursiveFlag,
   switchFlag,
+  withDefault,
 } from '../flags.ts';
 import type { ReadBenchParams } from '../tools/bench-read.ts';
 import type { LookupRequest } from '../tools/lookup-inputs.ts';
@@ -24,7 +25,7 @@ const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 
 function count(description: string, value: number, min = 1) {
   return integer({
-    description: `${description} [default: ${value}]`,
+    description: withDefault(description, value),
     default: value,
     helpValue: 'COUNT',
     min,
@@ -57,11 +58,11 @@ export default class BenchRead extends SstkitCommand {
     'batch-size': count('keys of a multireadrandom', 32),
     'seek-nexts': count('rows after each seekrandom', 0, 0),
     'cache-size': byteCountFlag({
-      description: 'bytes of the block cache [default: 32MiB]',
+      description: 'bytes of the block cache',
       default: 32 * 1024 * 1024,
     }),
     'cache-policy': string({
-      description: 'which block goes [default: lru]',
+      description: 'which block goes',
       options: ['lru', 's3fifo'],
       default: 'lru',
     }),
@@ -87,7 +88,7 @@ export default class BenchRead extends SstkitCommand {
     'no-filter': noFilterFlag,
     recursive: recursiveFlag,
     zstd: string({
-      description: 'who decodes zstd: auto takes zstd-napi where it is installed [default: auto]',
+      description: 'who decodes zstd: auto takes zstd-napi where it is installed',
       options: ['auto', 'wasm'],
       default: 'auto',
     }),
