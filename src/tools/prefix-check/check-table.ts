@@ -123,9 +123,11 @@ export async function checkTablePrefixes(
   };
   const denials = audit?.denials ?? [];
   const example = context && (await findExample(context, request.seek, groups!, denials));
+  const { benchLookups } = request;
+  // Blocks that cannot be read have been told: what is damaged is not timed.
   const bench =
-    request.benchLookups > 0
-      ? await benchExtractors(environment, table, blocks, filter, own, request.benchLookups)
+    benchLookups > 0
+      ? await unlessDamaged(benchExtractors(environment, table, blocks, filter, own, benchLookups))
       : null;
   const asked = audit?.absentAsked ?? 0;
   const facts = filter !== undefined && filter.count > 0 ? await openFirst(filter) : undefined;
@@ -172,6 +174,15 @@ async function openFirst(filter: TableFilter) {
   } catch (error) {
     if (!(error instanceof SstError)) throw error;
     return undefined;
+  }
+}
+
+async function unlessDamaged<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof SstError)) throw error;
+    return null;
   }
 }
 
