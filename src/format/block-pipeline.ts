@@ -19,6 +19,8 @@ export interface BlockPipelineOptions {
   readonly first?: number;
   readonly end?: number;
   readonly reverse?: boolean;
+  /** Contents stay as they are behind the visit, for whoever keeps them: no buffer is used again. */
+  readonly keepsContents?: boolean;
   /** Only checksums: contents are not decompressed, and not given. */
   readonly checksumsOnly?: boolean;
 }
@@ -89,6 +91,7 @@ export async function visitBlocks(
         fillBlock(block, list, batch, options.reverse ? batch.count - 1 - i : i);
         if (!visit(block)) return;
       }
+      if (options.keepsContents) continue;
       buffers.release(batch.buffer);
       arenas.release(batch.ownArena);
     }

@@ -175,6 +175,7 @@ export class TableCursor implements EntryCursor {
         decodeZstdFrames: this.environment.decodeZstdFrames,
         first,
         end,
+        keepsContents: true,
       },
       (block) => {
         this.options.advanced(block.offset + block.size);
@@ -183,8 +184,7 @@ export class TableCursor implements EntryCursor {
           return true;
         }
         if (dictionary === null && needsDictionary(block.compressionType)) return true;
-        // A copy: the pipeline uses its buffers again.
-        batch.push(block.contents.slice());
+        batch.push(block.contents);
         return true;
       },
     );
