@@ -80,7 +80,21 @@ export class Model {
   }
 
   get(key: string, at: bigint): ModelRow | undefined {
-    return this.rows(at).find((row) => row.key === key);
+    const rows = this.rows(at);
+    const row = rows[this.countBefore(rows, key)];
+    return row?.key === key ? row : undefined;
+  }
+
+  /** How many of the sorted rows come before the key. */
+  countBefore(rows: readonly ModelRow[], key: string): number {
+    let low = 0;
+    let high = rows.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.compare(rows[middle]!.key, key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   private covering(key: string, at: bigint): bigint {
@@ -178,33 +192,28 @@ export class ModelIterator {
     const { lower } = this.bounds;
     this.prefix = this.prefixOf(key);
     const from = lower !== undefined && this.model.compare(key, lower) < 0 ? lower : key;
-    const found = this.rows.findIndex((row) => this.model.compare(row.key, from) >= 0);
-    this.at = found < 0 ? this.rows.length : found;
+    this.at = this.model.countBefore(this.rows, from);
   }
 
   seekForPrev(key: string): void {
     const { upper } = this.bounds;
     this.prefix = this.prefixOf(key);
-    const isBefore = (row: ModelRow): boolean =>
-      this.model.compare(row.key, key) <= 0 &&
-      (upper === undefined || this.model.compare(row.key, upper) < 0);
-    this.at = this.rows.findLastIndex(isBefore);
+    const count = this.model.countBefore(this.rows, key);
+    const last = this.rows[count]?.key === key ? count : count - 1;
+    this.at = upper === undefined ? last : Math.min(last, this.model.countBefore(this.rows, upper) - 1);
   }
 
   seekToFirst(): void {
     const { lower } = this.bounds;
     this.prefix = undefined;
-    const found = this.rows.findIndex(
-      (row) => lower === undefined || this.model.compare(row.key, lower) >= 0,
-    );
-    this.at = found < 0 ? this.rows.length : found;
+    this.at = lower === undefined ? 0 : this.model.countBefore(this.rows, lower);
     if (this.current !== undefined) this.prefix = this.prefixOf(this.current.key);
   }
 
   seekToLast(): void {
     const { upper } = this.bounds;
     this.prefix = undefined;
-    this.at = this.rows.findLastIndex((row) => upper === undefined || this.model.compare(row.key, upper) < 0);
+    this.at = (upper === undefined ? this.rows.length : this.model.countBefore(this.rows, upper)) - 1;
     if (this.current !== undefined) this.prefix = this.prefixOf(this.current.key);
   }
 

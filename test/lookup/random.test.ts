@@ -21,7 +21,7 @@ import { bytesOf, Model, modelRow } from './model.ts';
 import { runOperations } from './operations.ts';
 
 const APPEND = stringAppendOperator(Uint8Array.of(0x2c));
-const SEEDS = Array.from({ length: 16 * TEST_SCALE }, (_, i) => i + 1);
+const SEEDS = Array.from({ length: 12 * TEST_SCALE }, (_, i) => i + 1);
 
 let environment: NodeEnvironment;
 beforeAll(async () => {
