@@ -12,7 +12,7 @@ import { SeededRandom, TEST_SCALE } from '../support/random.ts';
 
 const RUN = fileURLToPath(new URL('../../bin/run.js', import.meta.url));
 /** SSTKIT_KILLS=100 kills so often. */
-const KILLS = Number(process.env.SSTKIT_KILLS ?? 6 * TEST_SCALE);
+const KILLS = Number(process.env.SSTKIT_KILLS ?? 4 * TEST_SCALE);
 const SEED = 1;
 const ROWS = 40_000;
 
