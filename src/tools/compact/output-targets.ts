@@ -72,7 +72,7 @@ export function openTargets(out: string, { force, many }: { force: boolean; many
     },
     discard() {
       for (const file of opened) file.discard();
-      if (madeDirectory && readdirSync(out).length === 0) rmdirSync(out);
+      if (madeDirectory && existsSync(out) && readdirSync(out).length === 0) rmdirSync(out);
       madeDirectory = false;
     },
   };
