@@ -1,3 +1,4 @@
+import { CacheFullError } from '../engine/cache/block-cache.ts';
 import { TableCache } from '../engine/cache/table-cache.ts';
 import type { FileSource } from '../engine/environment.ts';
 import type { LookupHooks } from '../engine/table/block-store.ts';
@@ -92,7 +93,10 @@ export async function openLookup(
         // Where range tombstones cannot be read, a deleted row would come back.
         await withPending(() => opened.at(-1)!.table.tombstones.isEmpty);
       } catch (error) {
-        if (!(error instanceof SstError) || files.length === 1 || error.code === 'cache_full') throw error;
+        if (error instanceof CacheFullError) {
+          throw new InvalidArgumentError('cache-size', String(error.capacityBytes), error.message);
+        }
+        if (!(error instanceof SstError) || files.length === 1) throw error;
         events.failure(error);
       }
     }

@@ -233,6 +233,26 @@ describe('bench-read', () => {
     expect(compared.document.comparison.fetches.dataOnly).toEqual({ data: 60 });
   });
 
+  it('a strict cache that has no room for what is pinned is wrong usage', async () => {
+    const file = path.join(FIXTURE_ROOT, 'index/two-level.sst');
+    const flags = ['--strict-capacity-limit', '--cache-index-and-filter-blocks', '--cache-size=100'];
+    const { status, stderr } = await text('bench-read', file, ...flags);
+    expect({ status, stderr: /no room for \d+ more/.test(stderr) }).toEqual({ status: 2, stderr: true });
+  });
+
+  it('published change 2: names are compared once for each instance', async () => {
+    const file = path.join(FIXTURE_ROOT, 'filter/prefix-only.sst');
+    const name = String((await text('explain', file, 'k')).lines.join(' ').match(/rocksdb\.\w+\.\d+/)?.[0]);
+    const words = ['--compare-extractor', '--reads=50', '--rounds=3', `--prefix-extractor=${name}`];
+    const { document } = await json('bench-read', file, ...words);
+    expect(document.extractors.nameComparisons).toMatchObject({
+      same_instance: 0,
+      equal_instance: 1,
+      none: 0,
+    });
+    expect((await text('bench-read', file, '--compare-extractor')).status).toBe(2);
+  });
+
   it('wrong names are refused', async () => {
     for (const benchmarks of ['fillseq', 'readrandom[Y3]', 'readrandom[X0]', ''])
       expect((await text('bench-read', 'demo:basic.sst', `--benchmarks=${benchmarks}`)).status).toBe(2);
