@@ -1,5 +1,6 @@
+import type { DroppedEntry } from '../tools/compact/events.ts';
 import type { NamedTry } from '../tools/compact/what-if.ts';
-import type { CompactResult, DroppedEntry, WhatIf } from '../tools/compact.ts';
+import type { CompactResult, WhatIf } from '../tools/compact.ts';
 import { writeJsonDocument } from './json.ts';
 import { type BytesMode, formatKey } from './key-format.ts';
 import type { ByteSink } from './sink.ts';

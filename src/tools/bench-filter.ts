@@ -1,10 +1,11 @@
 import { InvalidArgumentError } from '../errors.ts';
 import { fastLocalBloomFpRate } from '../format/filter/bloom-math.ts';
-import { createFilterBuilder, type FilterBuilder } from '../format/filter/filter-builder.ts';
+import { createFilterBuilder } from '../format/filter/create-filter-builder.ts';
+import type { FilterBuilder } from '../format/filter/filter-builder.ts';
 import { parseFilterPolicy } from '../format/filter/filter-policy.ts';
 import type { FilterCounters } from '../format/filter/filter-reader.ts';
 import type { NodeEnvironment } from '../node/environment.ts';
-import { BenchFilters, type FilterInterface } from './bench/filter-set.ts';
+import { BenchFilters, type FilterFpRates, type FilterInterface } from './bench/filter-set.ts';
 import { type FilterKeyShape, KeyMaker } from './bench/key-maker.ts';
 import { Random32 } from './bench/random32.ts';
 
@@ -95,13 +96,6 @@ export interface FilterModeResult {
   netNs: number;
   /** The last 20 bits of the sum of hashes: the same as RocksDB's for the same parameters. */
   dryRunHash: string | null;
-}
-
-export interface FilterFpRates {
-  averagePercent: number;
-  worstPercent: number;
-  bestPercent: number;
-  bestPossibleBitsPerKey: number;
 }
 
 /** One run: what was built, then each phase, then the rates of false positives of the last mode. */

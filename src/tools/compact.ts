@@ -3,7 +3,6 @@ import {
   type CompactionRules,
   type CompactionSink,
   type DropCounts,
-  type DropReason,
 } from '../engine/compaction/compaction-iterator.ts';
 import {
   CompactionOutputs,
@@ -17,7 +16,7 @@ import {
   comparableSeqno,
   seqnoOfComparable,
 } from '../engine/range-del/comparable-seqno.ts';
-import { CorruptionError, InvalidArgumentError, type SstError, UnsupportedError } from '../errors.ts';
+import { CorruptionError, InvalidArgumentError, UnsupportedError } from '../errors.ts';
 import { seqnoText, TRAILER_SIZE, trailerType } from '../format/internal-key.ts';
 import type { TableBuilderEnvironment } from '../format/table-builder/table-builder.ts';
 import type { TableOptions } from '../format/table-builder/table-options.ts';
@@ -34,6 +33,7 @@ import {
 import { BlobNotes } from './compact/blob-notes.ts';
 import { checkInputs, looksWhole, missesEntries } from './compact/check-inputs.ts';
 import { type OpenedInput, openCompactInput } from './compact/compact-input.ts';
+import type { CompactEvents, CompactedInput } from './compact/events.ts';
 import type { Hole } from './compact/holes.ts';
 import { IngestableEntries } from './compact/ingestable.ts';
 import { InputTombstones, isDroppable } from './compact/input-tombstones.ts';
@@ -42,7 +42,6 @@ import { openInputs } from './compact/open-inputs.ts';
 import { type CompactPlan, planCompaction } from './compact/plan.ts';
 import { TableCursor } from './compact/table-cursor.ts';
 import { EntrySample, type NamedTry, tryTables } from './compact/what-if.ts';
-import type { Finding } from './finding.ts';
 import type { KeyRange } from './key-range.ts';
 import type { OpenOptions } from './open-any-table.ts';
 
@@ -69,37 +68,6 @@ export interface CompactRequest {
   readonly salvage: boolean;
   /** Nothing is written; the result has `plans`. */
   readonly dryRun: boolean;
-}
-
-/** An entry that is not written, for whoever wants to know each. */
-export interface DroppedEntry {
-  readonly path: string;
-  /** Without timestamp; a view, valid during the call. */
-  readonly userKey: Uint8Array;
-  readonly seqno: string;
-  readonly type: string;
-  readonly reason: DropReason;
-  /** The sequence number of what made it superfluous; undefined where nothing has one. */
-  readonly by: string | undefined;
-}
-
-export interface CompactEvents {
-  finding(path: string, finding: Finding): void;
-  failure(error: SstError): void;
-  /** Something that the user should know; `warning` counts even with `--quiet`. */
-  note(text: string): void;
-  warning(text: string): void;
-  skipped(paths: readonly string[]): void;
-  progress(doneBytes: number, totalBytes: number): void;
-  /** Left out where nobody wants to know. */
-  dropped?(entry: DroppedEntry): void;
-}
-
-export interface CompactedInput {
-  readonly path: string;
-  /** Point entries and range tombstones. */
-  readonly entries: number;
-  readonly bytes: number;
 }
 
 /** Tables that were tried on what is kept, or on a part of it. Range tombstones are left out. */

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memorySource } from '../../src/bytes/source.ts';
 import { withPending } from '../../src/errors.ts';
-import { createFilterBuilder } from '../../src/format/filter/filter-builder.ts';
+import { createFilterBuilder } from '../../src/format/filter/create-filter-builder.ts';
 import { parseFilterPolicy } from '../../src/format/filter/filter-policy.ts';
 import { openFilter } from '../../src/format/filter/filter-reader.ts';
 import { openTableFilter } from '../../src/format/filter/table-filter.ts';

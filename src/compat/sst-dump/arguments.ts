@@ -1,8 +1,22 @@
 import { fromHex, utf8Bytes } from '../../bytes/text.ts';
 import { DEFAULT_COMPRESSION_LEVEL } from '../../codec/encoder.ts';
 import { InvalidArgumentError } from '../../errors.ts';
+import type { CompressionOptions } from '../../format/table-builder/table-options.ts';
 import { COMPARATOR_NAMES, type Comparator, comparatorByName } from '../../operators/comparator.ts';
-import { COMPRESSION_TYPES, type RecompressOptions } from './recompress.ts';
+import { COMPRESSION_TYPES } from './compression-types.ts';
+
+/** What `--command=recompress` is told. */
+export interface RecompressOptions {
+  /** Members of the CompressionType enum, in this order; undefined: all that can be written. */
+  readonly types: readonly string[] | undefined;
+  readonly levelFrom: number;
+  readonly levelTo: number;
+  readonly blockSize: number;
+  readonly enableIndexCompression: boolean;
+  /** Only shown: there is one thread here, and zstd's pool. */
+  readonly parallelThreads: number;
+  readonly compressionOptions: CompressionOptions;
+}
 
 /** The command line of sst_dump, read from left to right as the real tool reads it. */
 

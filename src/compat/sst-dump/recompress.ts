@@ -3,40 +3,16 @@ import type { CompressionName } from '../../codec/registry.ts';
 import type { Environment } from '../../engine/environment.ts';
 import { UnsupportedError } from '../../errors.ts';
 import type { TableBuilder, TableBuilderEnvironment } from '../../format/table-builder/table-builder.ts';
-import type { CompressionOptions, TableOptions } from '../../format/table-builder/table-options.ts';
+import type { TableOptions } from '../../format/table-builder/table-options.ts';
 import type { EntrySource } from '../../format/table-entry.ts';
 import type { ByteSink } from '../../render/sink.ts';
 import { type TriedTable, tryTable } from '../../tools/try-table.ts';
 import { walkEntries } from '../../tools/walk-entries.ts';
 import { orderAsGiven } from '../../tools/write/order-as-given.ts';
-import type { Compat } from './arguments.ts';
+import type { Compat, RecompressOptions } from './arguments.ts';
+import { COMPRESSION_TYPES } from './compression-types.ts';
 import type { DumpedFile } from './dumped-file.ts';
 import { placeOfFinding } from './open-dump-file.ts';
-
-/** What `--command=recompress` is told. */
-export interface RecompressOptions {
-  /** Members of the CompressionType enum, in this order; undefined: all that can be written. */
-  readonly types: readonly string[] | undefined;
-  readonly levelFrom: number;
-  readonly levelTo: number;
-  readonly blockSize: number;
-  readonly enableIndexCompression: boolean;
-  /** Only shown: there is one thread here, and zstd's pool. */
-  readonly parallelThreads: number;
-  readonly compressionOptions: CompressionOptions;
-}
-
-/** In the order of their numbers; undefined: nothing is compressed with it, there or here. */
-export const COMPRESSION_TYPES: ReadonlyMap<string, CompressionName | undefined> = new Map([
-  ['kNoCompression', 'none'],
-  ['kSnappyCompression', 'snappy'],
-  ['kZlibCompression', 'zlib'],
-  ['kBZip2Compression', 'bzip2'],
-  ['kLZ4Compression', 'lz4'],
-  ['kLZ4HCCompression', 'lz4hc'],
-  ['kXpressCompression', 'xpress'],
-  ['kZSTD', 'zstd'],
-]);
 
 const BLOCKS_PER_TURN = 256;
 

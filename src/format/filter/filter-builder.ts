@@ -1,8 +1,4 @@
-import type { KeyHash } from '../../hash/key-hash.ts';
-import { FastLocalBloomBuilder, LegacyBloomBuilder } from './bloom-builder.ts';
 import type { FilterKind } from './filter-metadata.ts';
-import { type FilterPolicy, filterKindOf, type TableOrigin } from './filter-policy.ts';
-import { RibbonBuilder } from './ribbon-builder.ts';
 
 /**
  * Collects hashes and makes a filter of them. A hash equal to the last one added is skipped, so that the many
@@ -27,22 +23,4 @@ export interface FilterBuilder {
   entriesFor(size: number): number;
   /** The filter block's contents; empty when nothing was added. */
   finish(): Uint8Array;
-}
-
-/** The builder that a policy has for a table; undefined where it writes no filter. */
-export function createFilterBuilder(
-  policy: FilterPolicy,
-  origin: TableOrigin,
-  hash: KeyHash,
-): FilterBuilder | undefined {
-  switch (filterKindOf(policy, origin)) {
-    case 'fast_local_bloom':
-      return new FastLocalBloomBuilder(policy.bitsPerKey, hash);
-    case 'legacy_bloom':
-      return new LegacyBloomBuilder(policy.bitsPerKey);
-    case 'ribbon':
-      return new RibbonBuilder(policy.bitsPerKey, hash);
-    case undefined:
-      return undefined;
-  }
 }

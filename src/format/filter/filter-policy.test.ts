@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { InvalidArgumentError } from '../../errors.ts';
 import { twinKeyHash } from '../../hash/key-hash.ts';
-import { createFilterBuilder } from './filter-builder.ts';
+import { createFilterBuilder } from './create-filter-builder.ts';
 import { filterKindOf, filterMetaindexKey, formatFilterPolicy, parseFilterPolicy } from './filter-policy.ts';
 
 describe('spellings', () => {

@@ -1,5 +1,5 @@
 import type { KeyHash } from '../../hash/key-hash.ts';
-import { createFilterBuilder } from '../filter/filter-builder.ts';
+import { createFilterBuilder } from '../filter/create-filter-builder.ts';
 import { FullFilterBuilder } from '../filter/full-filter-builder.ts';
 import { filterPartitionBytes, PartitionedFilterBuilder } from '../filter/partitioned-filter-builder.ts';
 import type { FilterSink } from './filter-sink.ts';

@@ -3,8 +3,14 @@ import { FullFilterReader } from '../../format/filter/full-filter-reader.ts';
 import { KeyBatch } from '../../format/filter/key-batch.ts';
 import type { KeyHash } from '../../hash/key-hash.ts';
 import { BLOOM_HASH_SEED, legacyHash32 } from '../../hash/legacy-hash.ts';
-import type { FilterFpRates } from '../bench-filter.ts';
 import type { KeyMaker } from './key-maker.ts';
+
+export interface FilterFpRates {
+  averagePercent: number;
+  worstPercent: number;
+  bestPercent: number;
+  bestPossibleBitsPerKey: number;
+}
 
 /**
  * How a filter is asked: its bits alone; as a lookup does, with the parsed reader that the cache has; the same,

@@ -1,8 +1,8 @@
 import type { Environment } from '../../engine/environment.ts';
 import { type SstError, UnsupportedError } from '../../errors.ts';
-import type { CompactEvents, CompactedInput } from '../compact.ts';
 import type { Finding } from '../finding.ts';
 import { checkInput, type OpenedInput } from './compact-input.ts';
+import type { CompactEvents, CompactedInput } from './events.ts';
 import { damagedInputs, type Hole, holeOf, holeWarning } from './holes.ts';
 
 /**
