@@ -4,5 +4,5 @@ export { crc32c } from './crc32c';
 export { xxh3, xxph3, xxph3Batch, longBegin, xxh3Blocks, xxph3Blocks, xxh3End, xxph3End } from './xxh3';
 export { ALLOWED, findBegin, findStep } from './find-block-end';
 export { SOURCE, SOURCE_BYTES, TEXT, TEXT_BYTES, KEY, KEY_BYTES, UNPACKED, UNPACKED_BYTES } from './memory';
-export { hex, hexUpper, escape } from './text';
+export { hex, hexUpper, escape, unhex } from './text';
 export { unsnap } from './snappy';

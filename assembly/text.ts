@@ -2,7 +2,7 @@
  * Bytes of SOURCE (or of KEY, behind it) as text at TEXT, 16 at a time. Positions are relative to SOURCE and TEXT; each function returns the
  * position behind its text. The caller has seen to it that everything fits.
  */
-import { SOURCE, TEXT } from './memory';
+import { INPUT, SOURCE, TEXT, UNPACKED } from './memory';
 
 const BACKSLASH: u8 = 0x5c;
 /** `\x`, as a little-endian u16. */
@@ -41,6 +41,46 @@ export function hex(start: i32, end: i32, pos: i32): i32 {
 /** Two upper-case digits a byte. */
 export function hexUpper(start: i32, end: i32, pos: i32): i32 {
   return hexRun(start, end, pos, true);
+}
+
+/** The bytes of `length` hexadecimal digits of either case, an even number, from INPUT to UNPACKED; 0 where one is none. */
+export function unhex(length: i32): i32 {
+  let to: usize = UNPACKED;
+  let wrong = i8x16.splat(0);
+  let i: i32 = 0;
+  // Behind the last digit the memory may hold anything: what lies there must not count as wrong.
+  for (; i + 16 <= length; i += 16) {
+    const text = v128.load(INPUT + i);
+    const decimal = i8x16.sub(text, i8x16.splat(0x30));
+    const letter = i8x16.sub(v128.or(text, i8x16.splat(0x20)), i8x16.splat(0x61));
+    const isDecimal = i8x16.lt_u(decimal, i8x16.splat(10));
+    const isLetter = i8x16.lt_u(letter, i8x16.splat(6));
+    wrong = v128.or(wrong, v128.not(v128.or(isDecimal, isLetter)));
+    const digits = v128.bitselect(decimal, i8x16.add(letter, i8x16.splat(10)), isDecimal);
+    const pairs = v128.or(
+      i16x8.shl(v128.and(digits, i16x8.splat(0x00ff)), 4),
+      i16x8.shr_u(digits, 8),
+    );
+    v128.store64_lane(to, i8x16.narrow_i16x8_u(pairs, pairs), 0);
+    to += 8;
+  }
+  if (v128.any_true(wrong)) return 0;
+  for (; i < length; i += 2) {
+    const high = valueOf(load<u8>(INPUT + i));
+    const low = valueOf(load<u8>(INPUT + i, 1));
+    if ((high | low) > 15) return 0;
+    store<u8>(to++, (high << 4) | low);
+  }
+  return 1;
+}
+
+/** Of a hexadecimal digit; above 15 for anything else. */
+// @ts-ignore: decorator
+@inline
+function valueOf(byte: u32): u32 {
+  if (byte - 0x30 < 10) return byte - 0x30;
+  const letter = (byte | 0x20) - 0x61;
+  return letter < 6 ? letter + 10 : 16;
 }
 
 /** A digit of 0 to 15, lower case. */

@@ -28,6 +28,7 @@ export interface KernelExports {
   hex(start: number, end: number, pos: number): number;
   hexUpper(start: number, end: number, pos: number): number;
   escape(start: number, end: number, pos: number): number;
+  unhex(length: number): number;
   unsnap(start: number, inputLength: number, length: number): number;
   findBegin(): void;
   findStep(type: number, modifier: number, base: number, from: number, to: number, test: number): number;

@@ -60,3 +60,23 @@ test('a block that is too long for the kernel goes through the loops', () => {
   expect(putter.hex(0, data, 199_900, 200_000)).toBe(200);
   expect(new TextDecoder().decode(sink.buffer.subarray(0, 6))).toBe('616161');
 });
+
+test('reads back the digits that it prints, of both cases, and refuses what is none', () => {
+  const random = createRandom(SEED + 1);
+  const digits = new MemorySink(20_000);
+  const loops = new TextPutter(digits, undefined);
+  const out = new Uint8Array(3000);
+  for (let round = 0; round < 200 * SCALE; round++) {
+    const data = sample(random);
+    const end =
+      round % 2 === 0 ? loops.hex(5, data, 0, data.length) : loops.hexUpper(5, data, 0, data.length);
+    expect(kernel.unhex(digits.buffer, 5, end, out), `seed ${SEED + 1}, round ${round}`).toBe(true);
+    expect(Buffer.compare(out.subarray(0, data.length), data), `seed ${SEED + 1}, round ${round}`).toBe(0);
+    if (data.length === 0) continue;
+    const at = 5 + random(end - 5);
+    digits.buffer[at] = [0x2f, 0x3a, 0x40, 0x47, 0x60, 0x67, 0x00, 0x20, 0xb0, 0xff][random(10)]!;
+    expect(kernel.unhex(digits.buffer, 5, end, out), `seed ${SEED + 1}, round ${round}, digit ${at}`).toBe(
+      false,
+    );
+  }
+});

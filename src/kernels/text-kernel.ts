@@ -12,6 +12,8 @@ export class TextKernel {
   /** The longest key that the functions for keys take. */
   readonly keyBytesMax: number;
   private readonly source: Uint8Array;
+  private readonly digits: Uint8Array;
+  private readonly unpacked: Uint8Array;
   private readonly keyWords: Int32Array;
   /** Where a key lies, as a position in the source. */
   private readonly keyStart: number;
@@ -23,6 +25,8 @@ export class TextKernel {
     this.exports = exports;
     this.buffer = new Uint8Array(buffer, exports.TEXT.value, exports.TEXT_BYTES.value);
     this.source = new Uint8Array(buffer, exports.SOURCE.value, exports.SOURCE_BYTES.value);
+    this.digits = new Uint8Array(buffer, exports.INPUT.value, exports.INPUT_BYTES.value);
+    this.unpacked = new Uint8Array(buffer, exports.UNPACKED.value, exports.UNPACKED_BYTES.value);
     this.keyWords = new Int32Array(buffer, exports.KEY.value, exports.KEY_BYTES.value / 4);
     this.keyStart = exports.KEY.value - exports.SOURCE.value;
     this.keyBytesMax = exports.KEY_BYTES.value;
@@ -53,6 +57,19 @@ export class TextKernel {
   /** Printable ASCII as it is, a backslash twice, `\xNN` for the rest: at most four bytes a byte. */
   escape(start: number, end: number, pos: number): number {
     return this.exports.escape(start, end, pos);
+  }
+
+  /**
+   * Puts the bytes of the hexadecimal digits `bytes[start, end)`, an even number, to the front of `out`. False where
+   * one is none, or where they are too many.
+   */
+  unhex(bytes: Uint8Array, start: number, end: number, out: Uint8Array): boolean {
+    const length = end - start;
+    if (length > this.digits.length) return false;
+    this.digits.set(bytes.subarray(start, end));
+    if (this.exports.unhex(length) === 0) return false;
+    out.set(this.unpacked.subarray(0, length >> 1));
+    return true;
   }
 
   /** As `hex`, of bytes that are copied in first. */

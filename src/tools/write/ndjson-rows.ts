@@ -1,5 +1,6 @@
 import { utf8Bytes } from '../../bytes/text.ts';
 import { ValueType } from '../../format/value-type.ts';
+import type { TextKernel } from '../../kernels/text-kernel.ts';
 import { HEX_VALUES, type RowEncoder } from './row-encoder.ts';
 import type { WriteEntry } from './write-entry.ts';
 
@@ -18,6 +19,9 @@ const SEQNO = utf8Bytes('","seqno":"');
 const TYPE = utf8Bytes('","type":"');
 const VALUE = utf8Bytes('","value":"');
 const CLOSE = utf8Bytes('"}');
+
+/** Below this a call of the kernel costs more than the loop. */
+const KERNEL_MIN_DIGITS = 64;
 
 /** Byte of two hex digits, -1 for anything else; by the first one times 256, and the second. */
 const HEX_PAIRS = hexPairs();
@@ -54,6 +58,7 @@ export class NdjsonRows {
   constructor(
     private readonly encoder: RowEncoder,
     private readonly entry: WriteEntry,
+    private readonly textKernel?: TextKernel | undefined,
   ) {}
 
   /** The row in `bytes[start, end)`. Throws InvalidArgumentError. */
@@ -116,11 +121,19 @@ export class NdjsonRows {
 
     const valueEnd = end - CLOSE.length;
     if (valueEnd < pos || (valueEnd - pos) % 2 !== 0 || !startsAt(bytes, valueEnd, CLOSE)) return false;
-    if (!decodePairs(bytes, pos, valueEnd, entry.value)) return false;
+    if (!this.value(bytes, pos, valueEnd)) return false;
     entry.valueStart = 0;
     entry.valueEnd = (valueEnd - pos) >> 1;
     entry.seal(keyEnd, seqno, plain.type);
     return true;
+  }
+
+  private value(bytes: Uint8Array, start: number, end: number): boolean {
+    const { textKernel, entry } = this;
+    if (textKernel !== undefined && end - start >= KERNEL_MIN_DIGITS) {
+      if (textKernel.unhex(bytes, start, end, entry.value)) return true;
+    }
+    return decodePairs(bytes, start, end, entry.value);
   }
 
   /**
