@@ -165,7 +165,7 @@ function writeRows(file) {
 
 async function measureFilters(context) {
   const { createFilterBuilder, FullFilterBuilder, openKernels, parseFilterPolicy } = await importSources(
-    'format/filter/filter-builder.ts',
+    'format/filter/create-filter-builder.ts',
     'format/filter/filter-policy.ts',
     'format/filter/full-filter-builder.ts',
     'kernels/open-kernels.ts',
