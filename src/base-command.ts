@@ -1,6 +1,6 @@
 /**
- * What every command has in common: one spelling of flags (src/argv.ts), one process around it (src/process-host.ts). A command's `run` is: parse, one call to tools, one
- * call to render; it returns its exit status and throws SstErrors.
+ * What every command has in common: one spelling of flags (src/argv.ts), one process around it (src/process-host.ts).
+ * A command's `run` is: parse, one call to tools, one call to render; it returns its exit status and throws SstErrors.
  */
 
 import { Command } from '@oclif/core/command';

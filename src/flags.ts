@@ -49,6 +49,11 @@ export const mergeOperatorFlag = string({
 
 export const noFilterFlag = switchFlag('read without bloom and ribbon filters [default: off]');
 
+export const atSeqnoFlag = string({
+  description: 'what a reader at this sequence number sees [default: the newest]',
+  helpValue: 'N',
+});
+
 export const outFlag = string({
   char: 'o',
   description: 'write to this file instead of standard output [default: -, standard output]',

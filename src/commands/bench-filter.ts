@@ -1,10 +1,10 @@
 import { boolean, custom, integer, string } from '@oclif/core/flags';
 import { SstkitCommand } from '../base-command.ts';
 import { UnsupportedError } from '../errors.ts';
-import { ExitStatus, statusOfError, worstStatus } from '../exit-status.ts';
+import { ExitStatus, worstStatus } from '../exit-status.ts';
 import { commonFlags, formatFlag, switchFlag, withDefault } from '../flags.ts';
-import { findingLine } from '../render/finding-line.ts';
 import { FILTER_BENCH_DEFAULTS as DEFAULTS, type FilterBenchParams } from '../tools/bench-filter.ts';
+import { faultEvents } from './fault-events.ts';
 
 const float = custom<number>({
   parse: async (text, _context, flag) => {
@@ -143,16 +143,12 @@ export default class BenchFilter extends SstkitCommand {
     if (flags.file !== undefined) {
       const { benchFileFilters } = await import('../tools/bench-filter-files.ts');
       const statuses: ExitStatus[] = [];
-      const files = await benchFileFilters(environment, flags.file, flags.seed, {
-        finding: (path, finding) => {
-          this.complain(findingLine(path, finding));
-          if (finding.severity === 'damage') statuses.push(ExitStatus.damage);
-        },
-        failure: (error) => {
-          this.complain(error.message);
-          statuses.push(statusOfError(error));
-        },
-      });
+      const files = await benchFileFilters(
+        environment,
+        flags.file,
+        flags.seed,
+        faultEvents((text) => this.complain(text), statuses),
+      );
       if (asJson) writeJsonDocument(this.stdout, { schema: 1, files, machine: machineFacts() });
       else render.writeFileFilters(this.stdout, files);
       return worstStatus(ExitStatus.ok, ...statuses);

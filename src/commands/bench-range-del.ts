@@ -1,9 +1,9 @@
 import { custom, integer, string } from '@oclif/core/flags';
 import { SstkitCommand } from '../base-command.ts';
-import { ExitStatus, statusOfError, worstStatus } from '../exit-status.ts';
+import { ExitStatus, worstStatus } from '../exit-status.ts';
 import { commonFlags, formatFlag, switchFlag, withDefault } from '../flags.ts';
-import { findingLine } from '../render/finding-line.ts';
 import { RANGE_DEL_BENCH_DEFAULTS as DEFAULTS, type RangeDelBenchParams } from '../tools/bench-range-del.ts';
+import { faultEvents } from './fault-events.ts';
 
 const float = custom<number>({
   parse: async (text, _context, flag) => {
@@ -81,16 +81,11 @@ export default class BenchRangeDel extends SstkitCommand {
     if (flags.file !== undefined) {
       const { benchFileTombstones } = await import('../tools/bench-range-del-files.ts');
       const statuses: ExitStatus[] = [];
-      const files = await benchFileTombstones(environment, flags.file, {
-        finding: (path, finding) => {
-          this.complain(findingLine(path, finding));
-          if (finding.severity === 'damage') statuses.push(ExitStatus.damage);
-        },
-        failure: (error) => {
-          this.complain(error.message);
-          statuses.push(statusOfError(error));
-        },
-      });
+      const files = await benchFileTombstones(
+        environment,
+        flags.file,
+        faultEvents((text) => this.complain(text), statuses),
+      );
       if (asJson) writeJsonDocument(this.stdout, { schema: 1, files, machine: machineFacts() });
       else render.writeFileTombstones(this.stdout, files);
       return worstStatus(ExitStatus.ok, ...statuses);

@@ -3,7 +3,15 @@ import { integer, string } from '@oclif/core/flags';
 import { SstkitCommand } from '../base-command.ts';
 import { InvalidArgumentError, type SstError } from '../errors.ts';
 import { ExitStatus, statusOfError, worstStatus } from '../exit-status.ts';
-import { bytesFlag, commonFlags, comparatorFlag, formatFlag, noFilterFlag, tsSizeFlag } from '../flags.ts';
+import {
+  atSeqnoFlag,
+  bytesFlag,
+  commonFlags,
+  comparatorFlag,
+  formatFlag,
+  noFilterFlag,
+  tsSizeFlag,
+} from '../flags.ts';
 import { findingLine } from '../render/finding-line.ts';
 import { parseKey } from '../render/key-format.ts';
 import { parseReadPoint } from './parse-read-point.ts';
@@ -29,10 +37,7 @@ export default class Explain extends SstkitCommand {
       helpValue: 'OFFSET',
       min: 0,
     }),
-    'at-seqno': string({
-      description: 'what a reader at this sequence number sees [default: the newest]',
-      helpValue: 'N',
-    }),
+    'at-seqno': atSeqnoFlag,
     'prefix-extractor': string({
       description: 'extractor of the reader [default: that of the file]',
       helpValue: 'fixed:N|capped:N|noop',

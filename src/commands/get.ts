@@ -4,6 +4,7 @@ import { SstkitCommand } from '../base-command.ts';
 import { InvalidArgumentError, type SstError } from '../errors.ts';
 import { ExitStatus, statusOfError, worstStatus } from '../exit-status.ts';
 import {
+  atSeqnoFlag,
   bytesFlag,
   commonFlags,
   comparatorFlag,
@@ -34,10 +35,7 @@ export default class Get extends SstkitCommand {
     ...commonFlags,
     format: formatFlag(['text', 'json', 'ndjson']),
     bytes: bytesFlag,
-    'at-seqno': string({
-      description: 'what a reader at this sequence number sees [default: the newest]',
-      helpValue: 'N',
-    }),
+    'at-seqno': atSeqnoFlag,
     'all-versions': switchFlag(
       'every stored version, with file, block and covering tombstone [default: off]',
     ),

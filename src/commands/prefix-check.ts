@@ -1,11 +1,11 @@
 import { string as pathArgument } from '@oclif/core/args';
 import { custom, integer, string } from '@oclif/core/flags';
 import { SstkitCommand } from '../base-command.ts';
-import { ExitStatus, statusOfError, worstStatus } from '../exit-status.ts';
+import { ExitStatus, worstStatus } from '../exit-status.ts';
 import { bytesFlag, commonFlags, formatFlag, recursiveFlag, switchFlag, tsSizeFlag } from '../flags.ts';
 import { prefixExtractorOf } from '../operators/prefix-extractor.ts';
-import { findingLine } from '../render/finding-line.ts';
 import type { PrefixReport } from '../tools/prefix-check.ts';
+import { faultEvents } from './fault-events.ts';
 
 const extractor = custom<{ text: string }>({
   parse: async (text) => {
@@ -98,14 +98,7 @@ export default class PrefixCheck extends SstkitCommand {
           if (asJson) reports.push(report);
           else render.writePrefixReport(this.stdout, report, { bytes, theme });
         },
-        finding: (path, finding) => {
-          this.complain(findingLine(path, finding));
-          if (finding.severity === 'damage') statuses.push(ExitStatus.damage);
-        },
-        failure: (error) => {
-          this.complain(error.message);
-          statuses.push(statusOfError(error));
-        },
+        ...faultEvents((text) => this.complain(text), statuses),
         skipped: (path, kind) => {
           if (flags.verbose) this.note(`${path}: skipped (${kind})`);
         },

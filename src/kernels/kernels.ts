@@ -1,4 +1,5 @@
 import type { KeyHash } from '../hash/key-hash.ts';
+import { copyWords } from './copy-words.ts';
 import { type FindBlockEndOptions, resolveFindOptions, TRAILER_LENGTH } from './find-block-end.ts';
 import type { KernelExports } from './kernel-exports.ts';
 import { TextKernel } from './text-kernel.ts';
@@ -162,17 +163,7 @@ export class Kernels implements KeyHash {
       this.input.set(end - start === bytes.length ? bytes : bytes.subarray(start, end));
       return;
     }
-    const words = this.inputWords;
-    let p = start;
-    let i = 0;
-    for (; p + 4 <= end; p += 4) {
-      words[i++] = bytes[p]! | (bytes[p + 1]! << 8) | (bytes[p + 2]! << 16) | (bytes[p + 3]! << 24);
-    }
-    if (p === end) return;
-    let word = bytes[p]!;
-    if (p + 1 < end) word |= bytes[p + 1]! << 8;
-    if (p + 2 < end) word |= bytes[p + 2]! << 16;
-    words[i] = word;
+    copyWords(this.inputWords, bytes, start, end);
   }
 
   /**

@@ -1,3 +1,4 @@
+import { copyWords } from './copy-words.ts';
 import type { KernelExports } from './kernel-exports.ts';
 
 /**
@@ -74,34 +75,19 @@ export class TextKernel {
 
   /** As `hex`, of bytes that are copied in first. */
   keyHex(key: Uint8Array, start: number, end: number, pos: number): number {
-    this.takeKey(key, start, end);
+    copyWords(this.keyWords, key, start, end);
     return this.exports.hex(this.keyStart, this.keyStart + end - start, pos);
   }
 
   /** As `hexUpper`, of bytes that are copied in first. */
   keyHexUpper(key: Uint8Array, start: number, end: number, pos: number): number {
-    this.takeKey(key, start, end);
+    copyWords(this.keyWords, key, start, end);
     return this.exports.hexUpper(this.keyStart, this.keyStart + end - start, pos);
   }
 
   /** As `escape`, of bytes that are copied in first. */
   keyEscape(key: Uint8Array, start: number, end: number, pos: number): number {
-    this.takeKey(key, start, end);
+    copyWords(this.keyWords, key, start, end);
     return this.exports.escape(this.keyStart, this.keyStart + end - start, pos);
-  }
-
-  /** By words in a loop: for some tens of bytes `set` costs more. */
-  private takeKey(key: Uint8Array, start: number, end: number): void {
-    const words = this.keyWords;
-    let i = 0;
-    let p = start;
-    for (; p + 4 <= end; p += 4) {
-      words[i++] = key[p]! | (key[p + 1]! << 8) | (key[p + 2]! << 16) | (key[p + 3]! << 24);
-    }
-    if (p === end) return;
-    let word = key[p]!;
-    if (p + 1 < end) word |= key[p + 1]! << 8;
-    if (p + 2 < end) word |= key[p + 2]! << 16;
-    words[i] = word;
   }
 }

@@ -8,9 +8,9 @@ import type { KeyHash } from '../hash/key-hash.ts';
 import type { NodeEnvironment } from '../node/environment.ts';
 import { Random32 } from './bench/random32.ts';
 import type { FileBenchEvents } from './bench-range-del-files.ts';
-import { expandInputs, forEachInput, type OpenInput } from './input.ts';
+import type { OpenInput } from './input.ts';
 import { openTableFile } from './open-any-table.ts';
-import { judgeTableInput } from './table-inputs.ts';
+import { forEachTableInput } from './table-inputs.ts';
 import { walkEntries } from './walk-entries.ts';
 
 /** What a file's own filter costs. Times are nanoseconds a query, medians over rounds, hash included. */
@@ -49,19 +49,10 @@ export async function benchFileFilters(
   events: FileBenchEvents,
 ): Promise<FileFilterReport[]> {
   const reports: FileFilterReport[] = [];
-  const inputs = expandInputs(environment, paths);
-  for (const failure of inputs.failures) events.failure(failure);
-  await forEachInput(
-    environment,
-    inputs.files,
-    async (input) => {
-      const verdict = judgeTableInput(input);
-      if (verdict.use === 'error') events.failure(verdict.error);
-      if (verdict.use === 'table') reports.push(await benchFile(environment, input, seed, events));
-      return true;
-    },
-    (_, error: SstError) => events.failure(error),
-  );
+  const failure = (error: SstError): void => events.failure(error);
+  await forEachTableInput(environment, paths, failure, async (input) => {
+    reports.push(await benchFile(environment, input, seed, events));
+  });
   return reports;
 }
 

@@ -5,10 +5,10 @@ import { InvalidArgumentError, type SstError, withPending } from '../errors.ts';
 import { type EntrySource, userKeyEnd } from '../format/table-entry.ts';
 import { bytewiseComparator } from '../operators/comparator.ts';
 import type { Finding } from './finding.ts';
-import { expandInputs, forEachInput } from './input.ts';
+import type { OpenInput } from './input.ts';
 import { KeyFilter } from './key-range.ts';
 import { openAnyTable } from './open-any-table.ts';
-import { judgeTableInput } from './table-inputs.ts';
+import { forEachTableInput } from './table-inputs.ts';
 import { CoverMarker } from './table-tombstones.ts';
 import { DensityCollector, type TombstoneDensity } from './tombstone-density.ts';
 
@@ -48,79 +48,77 @@ export async function benchFileTombstones(
   events: FileBenchEvents,
 ): Promise<FileTombstonesReport[]> {
   const reports: FileTombstonesReport[] = [];
-  const inputs = expandInputs(environment, paths);
-  for (const failure of inputs.failures) events.failure(failure);
-  await forEachInput(
-    environment,
-    inputs.files,
-    async (input) => {
-      const verdict = judgeTableInput(input);
-      if (verdict.use === 'error') events.failure(verdict.error);
-      if (verdict.use !== 'table') return true;
-      const table = await openAnyTable(environment, input.source, input.kind);
-      for (const finding of table.findings) events.finding(input.file.path, finding);
-      const stored = await withPending(() => table.readRangeTombstones());
-      const comparator = table.comparator ?? bytewiseComparator;
-      if (table.comparator === undefined && stored.length > 0) throw unknownOrder(table.comparatorName);
-      const set = tombstoneSetOf(stored, table.shape);
-      const now = environment.clock.monotonicNanos;
-      let list = fragmentTombstones(set, comparator);
-      const builds: number[] = [];
-      for (let i = 0; i < BUILD_REPETITIONS; i++) {
-        const begin = now();
-        list = fragmentTombstones(set, comparator);
-        builds.push(now() - begin);
-      }
-      const walk = async (visit: (entry: EntrySource) => void): Promise<number> => {
-        const begin = now();
-        await table.walk(environment, false, new KeyFilter({}, comparator, comparator.name), {
-          entry: (entry) => {
-            visit(entry);
-            return true;
-          },
-          damage: (finding) => events.finding(input.file.path, finding),
-        });
-        return now() - begin;
-      };
-      const keys: Uint8Array[] = [];
-      let entries = 0;
-      const density = new DensityCollector(table.shape);
-      const marker = new CoverMarker(list, table, false);
-      await walk((entry) => {
-        if (entries++ % 97 === 0) keys.push(entry.key.slice(0, userKeyEnd(entry, table.shape)));
-        density.add(entry, marker.isCovered(entry));
-      });
-      const plain = await walk(() => undefined);
-      let covered = 0;
-      const reader = new CoverMarker(list, table, false);
-      const withTombstones = await walk((entry) => {
-        if (reader.isCovered(entry)) covered++;
-      });
-      const begin = now();
-      for (const key of keys) list.maxCoveringSeqno(key);
-      const lookups = now() - begin;
-      let widest = 0;
-      for (let f = 0; f < list.count; f++)
-        widest = Math.max(widest, list.stackStarts[f + 1]! - list.stackStarts[f]!);
-      reports.push({
-        path: input.file.path,
-        tombstones: stored.length,
-        fragments: list.count,
-        widestStack: widest,
-        memoryBytes: list.memoryBytes,
-        buildUs: median(builds) / 1000,
-        entries,
-        coveredEntries: covered,
-        lookupUs: keys.length === 0 ? 0 : lookups / keys.length / 1000,
-        iterateUs: entries === 0 ? 0 : plain / entries / 1000,
-        iterateWithTombstonesUs: entries === 0 ? 0 : withTombstones / entries / 1000,
-        density: density.finish(stored, comparator),
-      });
-      return true;
-    },
-    (_, error) => events.failure(error),
-  );
+  const failure = (error: SstError): void => events.failure(error);
+  await forEachTableInput(environment, paths, failure, async (input) => {
+    reports.push(await benchFile(environment, input, events));
+  });
   return reports;
+}
+
+async function benchFile(
+  environment: Environment,
+  input: OpenInput,
+  events: FileBenchEvents,
+): Promise<FileTombstonesReport> {
+  const table = await openAnyTable(environment, input.source, input.kind);
+  for (const finding of table.findings) events.finding(input.file.path, finding);
+  const stored = await withPending(() => table.readRangeTombstones());
+  const comparator = table.comparator ?? bytewiseComparator;
+  if (table.comparator === undefined && stored.length > 0) throw unknownOrder(table.comparatorName);
+  const set = tombstoneSetOf(stored, table.shape);
+  const now = environment.clock.monotonicNanos;
+  let list = fragmentTombstones(set, comparator);
+  const builds: number[] = [];
+  for (let i = 0; i < BUILD_REPETITIONS; i++) {
+    const begin = now();
+    list = fragmentTombstones(set, comparator);
+    builds.push(now() - begin);
+  }
+  const walk = async (visit: (entry: EntrySource) => void): Promise<number> => {
+    const begin = now();
+    await table.walk(environment, false, new KeyFilter({}, comparator, comparator.name), {
+      entry: (entry) => {
+        visit(entry);
+        return true;
+      },
+      damage: (finding) => events.finding(input.file.path, finding),
+    });
+    return now() - begin;
+  };
+  const keys: Uint8Array[] = [];
+  let entries = 0;
+  const density = new DensityCollector(table.shape);
+  const marker = new CoverMarker(list, table, false);
+  await walk((entry) => {
+    if (entries++ % 97 === 0) keys.push(entry.key.slice(0, userKeyEnd(entry, table.shape)));
+    density.add(entry, marker.isCovered(entry));
+  });
+  const plain = await walk(() => undefined);
+  let covered = 0;
+  const reader = new CoverMarker(list, table, false);
+  const withTombstones = await walk((entry) => {
+    if (reader.isCovered(entry)) covered++;
+  });
+  const begin = now();
+  for (const key of keys) list.maxCoveringSeqno(key);
+  const lookups = now() - begin;
+  let widest = 0;
+  for (let f = 0; f < list.count; f++)
+    widest = Math.max(widest, list.stackStarts[f + 1]! - list.stackStarts[f]!);
+  return {
+    path: input.file.path,
+    tombstones: stored.length,
+    fragments: list.count,
+    widestStack: widest,
+    memoryBytes: list.memoryBytes,
+    buildUs: median(builds) / 1000,
+    entries,
+    coveredEntries: covered,
+    lookupUs: keys.length === 0 ? 0 : lookups / keys.length / 1000,
+    iterateUs: entries === 0 ? 0 : plain / entries / 1000,
+    iterateWithTombstonesUs: entries === 0 ? 0 : withTombstones / entries / 1000,
+    density: density.finish(stored, comparator),
+  };
 }
 
 function median(values: readonly number[]): number {

@@ -1,6 +1,7 @@
+import type { Environment } from '../engine/environment.ts';
 import { IoError, type SstError, UnsupportedError } from '../errors.ts';
 import type { FileKind } from '../format/file-kind.ts';
-import { isTableFamilyName, type OpenInput } from './input.ts';
+import { expandInputs, forEachInput, isTableFamilyName, type OpenInput } from './input.ts';
 
 /** What a command that reads tables does with a file. */
 export type TableVerdict =
@@ -71,4 +72,26 @@ export function judgeTableInput({ file, source, kind }: OpenInput): TableVerdict
           }
         : { use: 'skip' };
   }
+}
+
+/** Hands each table of the paths to `use`, in turn; what cannot be read as one, to `failure`. */
+export async function forEachTableInput(
+  environment: Environment,
+  paths: readonly string[],
+  failure: (error: SstError) => void,
+  use: (input: OpenInput) => Promise<void>,
+): Promise<void> {
+  const inputs = expandInputs(environment, paths);
+  for (const error of inputs.failures) failure(error);
+  await forEachInput(
+    environment,
+    inputs.files,
+    async (input) => {
+      const verdict = judgeTableInput(input);
+      if (verdict.use === 'error') failure(verdict.error);
+      if (verdict.use === 'table') await use(input);
+      return true;
+    },
+    (_file, error) => failure(error),
+  );
 }

@@ -1,3 +1,4 @@
+import { copyBytes } from '../../bytes/copy.ts';
 import { readFixed64 } from '../../bytes/fixed.ts';
 import { toHex } from '../../bytes/text.ts';
 import { compressionName } from '../../codec/resolve-codec.ts';
@@ -129,7 +130,7 @@ export class ScanRows {
     const { buffer, view } = sink;
     const hex = this.options.hex;
     buffer[pos++] = QUOTE;
-    pos = hex ? this.putter.keyHexUpper(pos, key, 0, keyEnd) : copyInto(buffer, pos, key, 0, keyEnd);
+    pos = hex ? this.putter.keyHexUpper(pos, key, 0, keyEnd) : copyBytes(key, 0, keyEnd, buffer, pos);
     // "' seq:"
     view.setInt32(pos, 0x65732027, true);
     view.setInt16(pos + 4, 0x3a71, true);
@@ -147,7 +148,7 @@ export class ScanRows {
     pos = putBytes(buffer, pos, typeText);
     pos = hex
       ? this.putter.hexUpper(pos, data, valueStart, valueEnd)
-      : copyInto(buffer, pos, data, valueStart, valueEnd);
+      : copyBytes(data, valueStart, valueEnd, buffer, pos);
     buffer[pos++] = LINE_FEED;
     sink.length = pos;
   }
@@ -290,13 +291,4 @@ export function internalKeyText(key: Uint8Array): { text: string; fault: Corrupt
   const known = isPointType(type) || type === ValueType.rangeDeletion;
   const fault = known ? undefined : new CorruptionError('entry_malformed', `Corrupted Key: ${text}`);
   return { text: `key=${text}`, fault };
-}
-
-function copyInto(buffer: Uint8Array, pos: number, bytes: Uint8Array, start: number, end: number): number {
-  if (end - start < 40) {
-    for (let i = start; i < end; i++) buffer[pos++] = bytes[i]!;
-    return pos;
-  }
-  buffer.set(bytes.subarray(start, end), pos);
-  return pos + end - start;
 }

@@ -181,14 +181,7 @@ export class LookupTable {
     if (reader.index === undefined || reader.metaindex === undefined) {
       throw reader.problems[0] ?? new UnsupportedError('index', 'none', 'the table has no index');
     }
-    if (reader.storedComparator === undefined) {
-      const name = reader.comparatorName ?? '(unknown)';
-      throw new InvalidArgumentError(
-        'comparator',
-        name,
-        `${source.name}: a look-up needs the order of keys, and comparator ${name} is not known here`,
-      );
-    }
+    requireOrder(reader);
     const statistics = options.statistics ?? new Statistics();
     const file = options.blockCache?.fileNumber(options.identity ?? `${source.name}:${source.size}`) ?? 0;
     const dictionary = reader.metaBlock(COMPRESSION_DICT_BLOCK);
@@ -410,6 +403,17 @@ export class LookupTable {
     }
     return false;
   }
+}
+
+/** Throws InvalidArgumentError where the order of the table's keys is not known. */
+export function requireOrder({ storedComparator, comparatorName, blocks }: TableReader): void {
+  if (storedComparator !== undefined) return;
+  const name = comparatorName ?? '(unknown)';
+  throw new InvalidArgumentError(
+    'comparator',
+    name,
+    `${blocks.source.name}: a look-up needs the order of keys, and comparator ${name} is not known here`,
+  );
 }
 
 /** What a filter says of a key. */

@@ -1,3 +1,4 @@
+import { copyBytes } from '../../bytes/copy.ts';
 import type { ByteSource } from '../../bytes/source.ts';
 import { CorruptionError } from '../../errors.ts';
 import { TRAILER_SIZE } from '../internal-key.ts';
@@ -116,11 +117,11 @@ export class PlainTableIterator {
     if (userKeyLength + TRAILER_SIZE > this.key.length) this.growKey(userKeyLength + TRAILER_SIZE);
     const { key } = this;
     if (short) {
-      copyRun(data, keyFrom, keyFrom + stored, key, shared);
+      copyBytes(data, keyFrom, keyFrom + stored, key, shared);
       key[userKeyLength] = ValueType.value;
       key.fill(0, userKeyLength + 1, userKeyLength + TRAILER_SIZE);
     } else {
-      copyRun(data, keyFrom, keyFrom + stored + TRAILER_SIZE, key, shared);
+      copyBytes(data, keyFrom, keyFrom + stored + TRAILER_SIZE, key, shared);
     }
     this.keyLength = userKeyLength + TRAILER_SIZE;
     this.prefixLength = prefixLength;
@@ -218,10 +219,4 @@ export class PlainTableIterator {
       blockType: 'data',
     });
   }
-}
-
-/** Short runs by a loop: below about 40 bytes a view for `set` costs more than the copy. */
-function copyRun(from: Uint8Array, start: number, end: number, to: Uint8Array, at: number): void {
-  if (end - start < 40) for (let i = start; i < end; i++, at++) to[at] = from[i]!;
-  else to.set(from.subarray(start, end), at);
 }

@@ -5,9 +5,9 @@ import { fragmentTombstones } from '../../engine/range-del/fragmenter.ts';
 import { tombstoneSetOf } from '../../engine/range-del/tombstone-set.ts';
 import { Statistics } from '../../engine/statistics/statistics.ts';
 import { ExtractorMatch } from '../../engine/table/extractor-match.ts';
-import type { LookupEnvironment } from '../../engine/table/lookup-table.ts';
+import { type LookupEnvironment, requireOrder } from '../../engine/table/lookup-table.ts';
 import type { ReadPoint } from '../../engine/table/read-point.ts';
-import { InvalidArgumentError, SstError } from '../../errors.ts';
+import { SstError } from '../../errors.ts';
 import { BlockCursor, HashAnswer } from '../../format/block/block-cursor.ts';
 import { ParsedBlock } from '../../format/block/parsed-block.ts';
 import { BLOCK_TRAILER_SIZE, type BlockHandle } from '../../format/block-handle.ts';
@@ -46,14 +46,7 @@ export function explainKey(
   options: ExplainOptions,
 ): Explanation {
   const table = openTable(source, environment, options);
-  if (table.storedComparator === undefined) {
-    const name = table.comparatorName ?? '(unknown)';
-    throw new InvalidArgumentError(
-      'comparator',
-      name,
-      `${source.name}: a look-up needs the order of keys, and comparator ${name} is not known here`,
-    );
-  }
+  requireOrder(table);
   const lookup = new ExplainedLookup(table, environment, key, options);
   let verdict: Verdict;
   try {

@@ -1,0 +1,18 @@
+import type { SstError } from '../errors.ts';
+import { ExitStatus, statusOfError } from '../exit-status.ts';
+import { findingLine } from '../render/finding-line.ts';
+import type { Finding } from '../tools/finding.ts';
+
+/** Tells each fault of a file in a line of its own, and puts the status that it stands for to `statuses`. */
+export function faultEvents(complain: (text: string) => void, statuses: ExitStatus[]) {
+  return {
+    finding(path: string, finding: Finding): void {
+      complain(findingLine(path, finding));
+      if (finding.severity === 'damage') statuses.push(ExitStatus.damage);
+    },
+    failure(error: SstError): void {
+      complain(error.message);
+      statuses.push(statusOfError(error));
+    },
+  };
+}
