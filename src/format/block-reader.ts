@@ -11,6 +11,10 @@ import { BLOCK_TRAILER_SIZE, type BlockHandle } from './block-handle.ts';
 import type { BlockType } from './block-type.ts';
 import type { Footer } from './footer.ts';
 
+/** What a reader keeps for transient blocks: never more than the larger one twice, for each table that is open. */
+const TRANSIENT_BYTES_MIN = 8 * 1024;
+const TRANSIENT_BYTES_MAX = 64 * 1024;
+
 /** One block as it lies in the file. */
 export interface StoredBlock {
   /** Payload and trailer. */
@@ -35,6 +39,8 @@ export interface StoredBlock {
 export class BlockReader {
   /** What `decompressBlock` has to know of the table. */
   readonly decompression: DecompressContext;
+  /** Where `readTransient` puts blocks; an allocation a block costs as much as reading it. */
+  private scratch = new Uint8Array(0);
 
   constructor(
     readonly source: ByteSource,
@@ -55,6 +61,17 @@ export class BlockReader {
   readStored(handle: BlockHandle, blockType: BlockType): StoredBlock {
     this.checkHandle(handle, blockType);
     return this.examine(this.source.read(handle.offset, handle.size + BLOCK_TRAILER_SIZE), handle);
+  }
+
+  /** The same, in memory that the next call uses again: for a block that is decompressed at once, or copied. */
+  readTransient(handle: BlockHandle, blockType: BlockType): StoredBlock {
+    this.checkHandle(handle, blockType);
+    const size = handle.size + BLOCK_TRAILER_SIZE;
+    if (size > TRANSIENT_BYTES_MAX) return this.examine(this.source.read(handle.offset, size), handle);
+    if (this.scratch.length < size) this.scratch = new Uint8Array(Math.max(2 * size, TRANSIENT_BYTES_MIN));
+    const bytes = this.scratch.subarray(0, size);
+    this.source.readInto(handle.offset, bytes);
+    return this.examine(bytes, handle);
   }
 
   /** The block's contents, decompressed. Throws CorruptionError or UnsupportedError with the place. */

@@ -59,6 +59,8 @@ export class BlockStore {
   /** Held outside of the cache, or pinned in it; otherwise it goes through the cache each time. */
   private heldDictionary: Uint8Array | undefined;
   private readonly pinned: number[] = [];
+  /** Whether the last block that was read was compressed. */
+  private expectsCompressed = false;
 
   constructor(
     private readonly table: TableReader,
@@ -171,7 +173,10 @@ export class BlockStore {
   private read(type: BlockType, offset: number, size: number): Uint8Array {
     const { reader, statistics } = this;
     const handle = { offset, size };
-    const stored = reader.readStored(handle, type);
+    // Stored bytes are kept only where they are the contents, and blocks are mostly like the one before. The dictionary
+    // is read while a data block waits for it in that buffer.
+    const isTransient = this.expectsCompressed && type !== 'compression_dict';
+    const stored = isTransient ? reader.readTransient(handle, type) : reader.readStored(handle, type);
     const fault = reader.checksumFault(stored, handle, type);
     if (fault !== undefined) throw fault;
     statistics.countLoad(type);
@@ -183,12 +188,14 @@ export class BlockStore {
       if (type !== 'data') dictionary = undefined;
     }
     const contents = reader.contents(stored, handle, type, dictionary);
-    if (stored.compressionType !== 0) {
+    this.expectsCompressed = stored.compressionType !== 0;
+    if (this.expectsCompressed) {
       statistics.tickers[Ticker.blocksDecompressed]!++;
       statistics.tickers[Ticker.bytesDecompressedFrom]! += size;
       statistics.tickers[Ticker.bytesDecompressedTo]! += contents.length;
+      return contents;
     }
-    return contents;
+    return isTransient ? contents.slice() : contents;
   }
 
   private fetchDictionary(blockType: BlockType): Uint8Array {
