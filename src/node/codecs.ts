@@ -319,6 +319,15 @@ async function openNativeZstd(): Promise<Decoder | undefined> {
   }
   const context = new binding.DCtx();
   const digested = new WeakMap<Uint8Array, object>();
+  let last: { dictionary: Uint8Array; loaded: object } | undefined;
+  /** A table that keeps nothing reads its dictionary anew for each block: to compare it costs far less than to digest it. */
+  const digest = (dictionary: Uint8Array): object => {
+    if (last === undefined || Buffer.compare(last.dictionary, dictionary) !== 0) {
+      last = { dictionary, loaded: new binding.DDict(dictionary) };
+    }
+    digested.set(dictionary, last.loaded);
+    return last.loaded;
+  };
   return {
     implementation: 'zstd-napi',
     decode(input, start, end, length, maxLength, dictionary) {
@@ -328,11 +337,7 @@ async function openNativeZstd(): Promise<Decoder | undefined> {
       if (dictionary === undefined) {
         decodedLength = context.decompress(output, view);
       } else {
-        let loaded = digested.get(dictionary);
-        if (loaded === undefined) {
-          loaded = new binding.DDict(dictionary);
-          digested.set(dictionary, loaded);
-        }
+        const loaded = digested.get(dictionary) ?? digest(dictionary);
         decodedLength = context.decompressUsingDDict(output, view, loaded);
       }
       return decodedLength === output.length ? output : output.slice(0, decodedLength);
