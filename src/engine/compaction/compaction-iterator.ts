@@ -39,11 +39,25 @@ export interface CompactionSink {
   drop(key: Uint8Array, keyLength: number, source: number, reason: DropReason, by: ComparableSeqno): void;
 }
 
+const NO_BYTES = new Uint8Array(0);
 const NO_STRIPE = -1;
 const NO_SEQNO = -1;
 
 /** What an entry waits for. */
 const Waiting = { none: 0, operands: 1, singleDelete: 2, bottomDelete: 3 } as const;
+
+/** An entry as its source shows it, with what its trailer says: views, valid while it is pushed. */
+class PushedEntry {
+  source = -1;
+  key: Uint8Array = NO_BYTES;
+  keyLength = 0;
+  data: Uint8Array = NO_BYTES;
+  valueStart = 0;
+  valueEnd = 0;
+  seqno: ComparableSeqno = NO_SEQNO;
+  type = 0;
+  stripe = NO_STRIPE;
+}
 
 /**
  * RocksDB's compaction rules as a state machine: entries are pushed in internal order, and what is decided goes to
@@ -83,10 +97,8 @@ export class CompactionIterator {
   /** The user key at hand; length -1: none yet. */
   private userKey = new Uint8Array(256);
   private userKeyLength = -1;
-  /** Of the entry that was pushed last. */
-  private lastSource = -1;
-  private lastSeqno: ComparableSeqno = NO_SEQNO;
-  private lastType = 0;
+  /** At hand during `push`; afterwards its numbers are those of the entry before. */
+  private readonly entry = new PushedEntry();
   /** The stripe in which everything older is hidden, by which version and for which reason. */
   private hiddenStripe = NO_STRIPE;
   private hiddenBy: ComparableSeqno = NO_SEQNO;
@@ -124,28 +136,31 @@ export class CompactionIterator {
     valueEnd: number,
   ): void {
     this.pushed++;
+    const { entry } = this;
+    const order = this.compareWithLast(key, keyLength);
     const seqno = comparableTrailerSeqno(key, keyLength);
     const type = trailerType(key, keyLength);
-    const order = this.compareWithLast(key, keyLength);
     if (order > 0) {
       this.endUserKey();
       this.takeUserKey(key, keyLength - TRAILER_SIZE);
-    } else if (order < 0 || this.isNotOlder(source, seqno, type)) {
+    } else if (order < 0 || isNotOlder(source, seqno, type, entry)) {
       throw new CorruptionError('key_order', 'keys are out of order');
-    } else if (seqno === this.lastSeqno && type === this.lastType) {
+    } else if (seqno === entry.seqno && type === entry.type) {
       // Two sources, or one file given twice: one of them is enough.
       this.repeated++;
       this.drop(key, keyLength, source, 'overwritten', seqno);
       return;
     }
-    this.lastSource = source;
-    this.lastSeqno = seqno;
-    this.lastType = type;
-    const stripe = this.stripeOf(seqno);
-    if (this.waiting !== Waiting.none) {
-      if (this.settle(source, key, keyLength, data, valueStart, valueEnd, seqno, type, stripe)) return;
-    }
-    this.decide(source, key, keyLength, data, valueStart, valueEnd, seqno, type, stripe);
+    entry.source = source;
+    entry.key = key;
+    entry.keyLength = keyLength;
+    entry.data = data;
+    entry.valueStart = valueStart;
+    entry.valueEnd = valueEnd;
+    entry.seqno = seqno;
+    entry.type = type;
+    entry.stripe = this.stripeOf(seqno);
+    if (this.waiting === Waiting.none || !this.settle()) this.decide();
   }
 
   /** Nothing follows: what waits is decided. Throws an Error when an entry was neither kept nor dropped, or both. */
@@ -166,7 +181,7 @@ export class CompactionIterator {
       case Waiting.singleDelete: {
         const { key } = this.held!;
         const seqno = comparableTrailerSeqno(key, key.length);
-        if (this.isDroppableTombstone(seqno)) this.dropHeld('tombstones', NO_SEQNO);
+        if (this.isAtBottom(seqno)) this.dropHeld('tombstones', NO_SEQNO);
         else this.keepHeld();
         break;
       }
@@ -177,29 +192,20 @@ export class CompactionIterator {
     this.waiting = Waiting.none;
   }
 
-  /** The entry under the rules, with nothing waiting before it. */
-  private decide(
-    source: number,
-    key: Uint8Array,
-    keyLength: number,
-    data: Uint8Array,
-    valueStart: number,
-    valueEnd: number,
-    seqno: ComparableSeqno,
-    type: number,
-    stripe: number,
-  ): void {
+  /** The entry at hand under the rules, with nothing waiting before it. */
+  private decide(): void {
+    const { type, seqno, stripe, valueEnd } = this.entry;
     if (type === ValueType.singleDeletion) {
-      this.hold(Waiting.singleDelete, source, key, keyLength, data, valueStart, valueEnd, stripe);
+      this.hold(Waiting.singleDelete);
       return;
     }
     if (stripe === this.hiddenStripe) {
-      this.drop(key, keyLength, source, this.hiddenReason, this.hiddenBy);
+      this.dropEntry(this.hiddenReason, this.hiddenBy);
       return;
     }
     if (type === ValueType.deletion && this.rules.bottommost && this.timestampSize === 0) {
-      if (this.isDroppableTombstone(seqno)) this.drop(key, keyLength, source, 'tombstones', NO_SEQNO);
-      else this.hold(Waiting.bottomDelete, source, key, keyLength, data, valueStart, valueEnd, stripe);
+      if (this.isAtBottom(seqno)) this.dropEntry('tombstones', NO_SEQNO);
+      else this.hold(Waiting.bottomDelete);
       this.hide(stripe, seqno, 'deleted');
       return;
     }
@@ -207,103 +213,76 @@ export class CompactionIterator {
       this.operands.clear();
       this.waiting = Waiting.operands;
       this.waitingStripe = stripe;
-      this.addOperand(source, key, keyLength, data, valueStart, valueEnd, seqno);
+      this.addOperand();
       return;
     }
-    if (this.isRangeDeleted(key, keyLength, seqno)) {
-      this.drop(key, keyLength, source, 'rangeDeleted', NO_SEQNO);
+    if (this.isRangeDeleted()) {
+      this.dropEntry('rangeDeleted', NO_SEQNO);
       this.hide(stripe, NO_SEQNO, 'rangeDeleted');
       return;
     }
-    const end =
-      type === ValueType.valuePreferredSeqno ? this.preferred(seqno, valueStart, valueEnd) : valueEnd;
+    const end = this.endOfKept();
+    const { key, keyLength, data, valueStart } = this.entry;
     this.keepAs(key, keyLength, data, valueStart, end, end === valueEnd ? type : ValueType.value, seqno);
     this.hide(stripe, seqno, isDeletion(type) ? 'deleted' : 'overwritten');
   }
 
   /** What waits meets the next version of its user key; true: that version is dealt with, too. */
-  private settle(
-    source: number,
-    key: Uint8Array,
-    keyLength: number,
-    data: Uint8Array,
-    valueStart: number,
-    valueEnd: number,
-    seqno: ComparableSeqno,
-    type: number,
-    stripe: number,
-  ): boolean {
-    const sameStripe = stripe === this.waitingStripe;
-    if (this.waiting === Waiting.operands) {
-      if (sameStripe && type === ValueType.merge) {
-        this.addOperand(source, key, keyLength, data, valueStart, valueEnd, seqno);
-        return true;
-      }
-      this.waiting = Waiting.none;
-      if (sameStripe)
-        return this.mergeOver(source, key, keyLength, data, valueStart, valueEnd, seqno, type, stripe);
-      this.endOperands(false);
-      return false;
-    }
-    const kind = this.waiting;
-    this.waiting = Waiting.none;
-    if (kind === Waiting.bottomDelete) {
-      if (!sameStripe) {
+  private settle(): boolean {
+    const { entry, waiting } = this;
+    const sameStripe = entry.stripe === this.waitingStripe;
+    switch (waiting) {
+      case Waiting.operands:
+        if (sameStripe && entry.type === ValueType.merge) {
+          this.addOperand();
+          return true;
+        }
+        this.waiting = Waiting.none;
+        if (sameStripe) return this.mergeOver();
+        this.endOperands(false);
+        return false;
+      case Waiting.bottomDelete:
+        if (sameStripe) {
+          this.dropEntry('deleted', this.hiddenBy);
+          return true;
+        }
+        this.waiting = Waiting.none;
         this.keepHeld();
         return false;
-      }
-      this.waiting = kind;
-      this.drop(key, keyLength, source, 'deleted', this.hiddenBy);
-      return true;
+      default:
+        this.waiting = Waiting.none;
+        return this.settleSingleDelete(sameStripe && this.timestampSize === 0);
     }
-    if (!sameStripe || this.timestampSize > 0) {
+  }
+
+  private settleSingleDelete(meetsVersion: boolean): boolean {
+    const { entry } = this;
+    const by = comparableTrailerSeqno(this.held!.key, this.held!.key.length);
+    if (!meetsVersion) {
       // A snapshot, or the history that timestamps keep, sees the version below.
-      const by = comparableTrailerSeqno(this.held!.key, this.held!.key.length);
-      const hidden = this.waitingStripe === this.hiddenStripe;
       this.keepHeld();
-      if (!hidden) this.hide(this.waitingStripe, by, 'deleted');
+      if (this.waitingStripe !== this.hiddenStripe) this.hide(this.waitingStripe, by, 'deleted');
       return false;
     }
-    const by = comparableTrailerSeqno(this.held!.key, this.held!.key.length);
-    this.dropHeld('tombstones', seqno);
-    if (type === ValueType.singleDeletion || type === ValueType.deletion) return false;
-    this.drop(key, keyLength, source, 'deleted', by);
-    if (this.hiddenStripe !== stripe) this.hide(stripe, by, 'deleted');
+    this.dropHeld('tombstones', entry.seqno);
+    if (entry.type === ValueType.singleDeletion || entry.type === ValueType.deletion) return false;
+    this.dropEntry('deleted', by);
+    if (this.hiddenStripe !== entry.stripe) this.hide(entry.stripe, by, 'deleted');
     return true;
   }
 
-  private addOperand(
-    source: number,
-    key: Uint8Array,
-    keyLength: number,
-    data: Uint8Array,
-    valueStart: number,
-    valueEnd: number,
-    seqno: ComparableSeqno,
-  ): void {
-    if (this.isRangeDeleted(key, keyLength, seqno)) {
-      this.drop(key, keyLength, source, 'rangeDeleted', NO_SEQNO);
-      return;
-    }
-    this.operands.add({ source, key: key.slice(0, keyLength), value: data.slice(valueStart, valueEnd) });
+  private addOperand(): void {
+    if (this.isRangeDeleted()) this.dropEntry('rangeDeleted', NO_SEQNO);
+    else this.operands.add(copyOf(this.entry));
   }
 
   /** Operands meet the version below them in their stripe; true: it went into the result. */
-  private mergeOver(
-    source: number,
-    key: Uint8Array,
-    keyLength: number,
-    data: Uint8Array,
-    valueStart: number,
-    valueEnd: number,
-    seqno: ComparableSeqno,
-    type: number,
-    stripe: number,
-  ): boolean {
+  private mergeOver(): boolean {
     const { operands } = this;
+    const { type, data, valueStart, valueEnd, stripe } = this.entry;
     // All operands were covered by a range tombstone: then so is what lies below them.
     if (operands.isEmpty) return false;
-    const covered = this.isRangeDeleted(key, keyLength, seqno);
+    const covered = this.isRangeDeleted();
     const hasBase = !covered && (type === ValueType.value || type === ValueType.valuePreferredSeqno);
     const isTombstone = isDeletion(type);
     if (!operands.isResolvable || !(covered || hasBase || isTombstone)) {
@@ -315,7 +294,7 @@ export class CompactionIterator {
     const newestSeqno = comparableTrailerSeqno(newest.key, newest.key.length);
     this.keepMerged(operands.full(hasBase ? data.subarray(valueStart, baseEnd) : undefined), ValueType.value);
     const reason = covered ? 'rangeDeleted' : isTombstone ? 'tombstones' : 'mergedOperands';
-    this.drop(key, keyLength, source, reason, covered ? NO_SEQNO : newestSeqno);
+    this.dropEntry(reason, covered ? NO_SEQNO : newestSeqno);
     this.hide(stripe, newestSeqno, 'overwritten');
     return true;
   }
@@ -360,12 +339,7 @@ export class CompactionIterator {
     type: number,
     seqno: ComparableSeqno,
   ): void {
-    const zero =
-      this.rules.bottommost &&
-      this.timestampSize === 0 &&
-      seqno <= this.earliestSnapshot &&
-      type !== ValueType.merge &&
-      !isDeletion(type);
+    const zero = this.isAtBottom(seqno) && type !== ValueType.merge && !isDeletion(type);
     if (!zero && type === trailerType(key, keyLength)) {
       this.keep(key, keyLength, data, valueStart, valueEnd);
       return;
@@ -394,19 +368,16 @@ export class CompactionIterator {
     this.sink.drop(key, keyLength, source, reason, by);
   }
 
-  private hold(
-    waiting: number,
-    source: number,
-    key: Uint8Array,
-    keyLength: number,
-    data: Uint8Array,
-    valueStart: number,
-    valueEnd: number,
-    stripe: number,
-  ): void {
+  private dropEntry(reason: DropReason, by: ComparableSeqno): void {
+    const { key, keyLength, source } = this.entry;
+    this.drop(key, keyLength, source, reason, by);
+  }
+
+  /** The entry at hand waits for what follows. */
+  private hold(waiting: number): void {
     this.waiting = waiting;
-    this.waitingStripe = stripe;
-    this.held = { source, key: key.slice(0, keyLength), value: data.slice(valueStart, valueEnd) };
+    this.waitingStripe = this.entry.stripe;
+    this.held = copyOf(this.entry);
   }
 
   private keepHeld(): void {
@@ -428,20 +399,22 @@ export class CompactionIterator {
   }
 
   /** Nobody reads below it, and nothing can be there. */
-  private isDroppableTombstone(seqno: ComparableSeqno): boolean {
+  private isAtBottom(seqno: ComparableSeqno): boolean {
     return this.rules.bottommost && this.timestampSize === 0 && seqno <= this.earliestSnapshot;
   }
 
-  /** Where the value of a timed put ends once it is an ordinary one: at the bottom, without a snapshot below. */
-  private preferred(seqno: ComparableSeqno, valueStart: number, valueEnd: number): number {
-    const swap = this.rules.bottommost && this.timestampSize === 0 && seqno <= this.earliestSnapshot;
-    return swap && valueEnd - valueStart >= PREFERRED_SEQNO_SIZE ? valueEnd - PREFERRED_SEQNO_SIZE : valueEnd;
+  /** Where the value of the entry at hand ends as it is kept: at the bottom a timed put becomes an ordinary one. */
+  private endOfKept(): number {
+    const { type, seqno, valueStart, valueEnd } = this.entry;
+    if (type !== ValueType.valuePreferredSeqno || !this.isAtBottom(seqno)) return valueEnd;
+    return valueEnd - valueStart >= PREFERRED_SEQNO_SIZE ? valueEnd - PREFERRED_SEQNO_SIZE : valueEnd;
   }
 
-  private isRangeDeleted(key: Uint8Array, keyLength: number, seqno: ComparableSeqno): boolean {
+  private isRangeDeleted(): boolean {
     const { tombstones } = this.rules;
     // With timestamps a tombstone hides only what is older by time as well, and the history stays.
     if (tombstones === undefined || this.timestampSize > 0) return false;
+    const { key, keyLength, seqno } = this.entry;
     return tombstones.shouldDelete(key, 0, keyLength - TRAILER_SIZE, seqno);
   }
 
@@ -456,12 +429,6 @@ export class CompactionIterator {
       0,
       this.userKeyLength,
     );
-  }
-
-  /** Of one user key: newer than the last entry, or the same one out of the same source. */
-  private isNotOlder(source: number, seqno: ComparableSeqno, type: number): boolean {
-    if (seqno !== this.lastSeqno) return seqno > this.lastSeqno;
-    return type === this.lastType ? source === this.lastSource : type > this.lastType;
   }
 
   private takeUserKey(key: Uint8Array, length: number): void {
@@ -492,4 +459,14 @@ function isDeletion(type: number): boolean {
     type === ValueType.singleDeletion ||
     type === ValueType.deletionWithTimestamp
   );
+}
+
+/** Of one user key: newer than the entry before, or the same one out of the same source. */
+function isNotOlder(source: number, seqno: ComparableSeqno, type: number, before: PushedEntry): boolean {
+  if (seqno !== before.seqno) return seqno > before.seqno;
+  return type === before.type ? source === before.source : type > before.type;
+}
+
+function copyOf({ source, key, keyLength, data, valueStart, valueEnd }: PushedEntry): HeldEntry {
+  return { source, key: key.slice(0, keyLength), value: data.slice(valueStart, valueEnd) };
 }
