@@ -1,27 +1,15 @@
 import { IoError, type SstError, UnsupportedError } from '../errors.ts';
 import type { FileKind } from '../format/file-kind.ts';
-import type { OpenTableOptions } from '../format/table-reader.ts';
 import type { NodeEnvironment } from '../node/environment.ts';
-import type { PrefixExtractor } from '../operators/prefix-extractor.ts';
 import type { Finding } from './finding.ts';
 import { expandInputs, forEachInput, type OpenInput } from './input.ts';
 import { checkTablePrefixes, type PrefixReport } from './prefix-check/check-table.ts';
 import { type GivenExtractor, givenByOptions, readOptions } from './prefix-check/given-extractor.ts';
+import type { PrefixCheckRequest } from './prefix-check/request.ts';
 import { judgeTableInput } from './table-inputs.ts';
 
 export type { PrefixReport } from './prefix-check/check-table.ts';
-
-export interface PrefixCheckRequest {
-  readonly paths: readonly string[];
-  readonly recursive: boolean;
-  /** Null: none, and nothing is read from OPTIONS. Undefined: that of OPTIONS in a directory, otherwise none. */
-  readonly extractor: PrefixExtractor | null | undefined;
-  /** A seek key to try in both modes, in place of one that is looked for. */
-  readonly seek: Uint8Array | undefined;
-  /** Prefix lookups that are timed with each extractor; 0 for none. */
-  readonly benchLookups: number;
-  readonly table: OpenTableOptions;
-}
+export type { PrefixCheckRequest } from './prefix-check/request.ts';
 
 export interface PrefixCheckEvents {
   report(report: PrefixReport): void;

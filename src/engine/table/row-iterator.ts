@@ -2,18 +2,30 @@ import { startsWith } from '../../bytes/compare.ts';
 import type { SeekTarget } from '../../format/block/seek-target.ts';
 import { isPointDeletion, ValueType } from '../../format/value-type.ts';
 import { bytewiseComparator, type Comparator } from '../../operators/comparator.ts';
+import type { MergeOperator } from '../../operators/merge-operator.ts';
 import type { PrefixExtractor } from '../../operators/prefix-extractor.ts';
 import { type MergedValue, resolveMerge } from '../merge/resolve-merge.ts';
 import type { ComparableSeqno } from '../range-del/comparable-seqno.ts';
 import { ReadRangeDelAggregator } from '../range-del/range-del-aggregator.ts';
 import { type Statistics, Ticker } from '../statistics/statistics.ts';
+import type { LookupTable } from './lookup-table.ts';
 import type { IteratorOptions } from './read-options.ts';
 import { NEWEST, type ReadPoint } from './read-point.ts';
 import type { TableIterator } from './table-iterator.ts';
 import { TableMerge } from './table-merge.ts';
-import type { TableSet } from './table-set.ts';
 
 const EMPTY = new Uint8Array(0);
+
+/** What rows are made of: a `TableSet` is one. */
+export interface RowSource {
+  /** At least one, all in the order of `comparator`. */
+  readonly tables: readonly LookupTable[];
+  readonly comparator: Comparator;
+  readonly statistics: Statistics;
+  readonly mergeOperator: MergeOperator | undefined;
+  /** Of iterators that name none. */
+  readonly prefixExtractor: PrefixExtractor | undefined;
+}
 
 /**
  * The rows of a set of tables as a reader sees them: one a user key, deletions applied, operands merged. Where `valid`,
@@ -62,18 +74,18 @@ export class RowIterator {
   private base: MergedValue | undefined;
 
   constructor(
-    private readonly set: TableSet,
+    private readonly source: RowSource,
     private readonly options: IteratorOptions,
   ) {
-    const [first] = set.tables;
-    this.statistics = set.statistics;
+    const [first] = source.tables;
+    this.statistics = source.statistics;
     this.point = options.point ?? NEWEST;
-    this.extractor = options.prefixExtractor ?? set.prefixExtractor;
-    this.keyComparator = set.comparator.withoutTimestamp;
+    this.extractor = options.prefixExtractor ?? source.prefixExtractor;
+    this.keyComparator = source.comparator.withoutTimestamp;
     this.timestampSize = first!.timestampSize;
-    this.merge = new TableMerge(set.tables.map((table) => table.newIterator()));
+    this.merge = new TableMerge(source.tables.map((table) => table.newIterator()));
     this.target = first!.newTarget();
-    const covered = set.tables.filter((table) => !table.tombstones.isEmpty);
+    const covered = source.tables.filter((table) => !table.tombstones.isEmpty);
     if (covered.length > 0) {
       this.tombstones = new ReadRangeDelAggregator(
         this.timestampSize,
@@ -347,7 +359,7 @@ export class RowIterator {
   }
 
   private showMerged(base: MergedValue | undefined, operands: readonly Uint8Array[]): void {
-    const merged = resolveMerge(this.set.mergeOperator, base, operands);
+    const merged = resolveMerge(this.source.mergeOperator, base, operands);
     this.operands.length = 0;
     this.showValue(merged);
   }
@@ -368,9 +380,9 @@ export class RowIterator {
   private tablesFor(key: Uint8Array, backward: boolean): Uint8Array | undefined {
     const { extractor } = this;
     if (extractor === undefined || !this.asksFilters(key, extractor, backward)) return undefined;
-    const { tables } = this.set;
+    const { tables } = this.source;
     const taking = new Uint8Array(tables.length).fill(1);
-    const target = this.set.tables[0]!.newTarget();
+    const target = this.source.tables[0]!.newTarget();
     if (backward) target.setAfter(key, 0, key.length);
     else target.set(key, 0, key.length);
     for (let i = 0; i < tables.length; i++) {
@@ -394,7 +406,7 @@ export class RowIterator {
   private boundKeepsPrefix(key: Uint8Array, extractor: PrefixExtractor): boolean {
     const { upperBound } = this.options;
     if (upperBound === undefined || this.keyComparator !== bytewiseComparator) return false;
-    if (!this.set.tables.every((table) => table.extractor.isContiguous || table.filter === undefined))
+    if (!this.source.tables.every((table) => table.extractor.isContiguous || table.filter === undefined))
       return false;
     if (!extractor.inDomain(key, 0, key.length)) return false;
     const length = extractor.prefixEnd(key, 0, key.length);

@@ -2,9 +2,23 @@ import { CorruptionError } from '../../errors.ts';
 import { BlockCursor } from '../../format/block/block-cursor.ts';
 import type { SeekTarget } from '../../format/block/seek-target.ts';
 import { TRAILER_SIZE, trailerType } from '../../format/internal-key.ts';
+import type { TableReader } from '../../format/table-reader.ts';
+import type { Comparator } from '../../operators/comparator.ts';
 import { type ComparableSeqno, comparableTrailerSeqno } from '../range-del/comparable-seqno.ts';
-import type { LookupTable } from './lookup-table.ts';
+import type { BlockStore } from './block-store.ts';
 import type { TableIndexCursor } from './table-index.ts';
+
+/** What an iterator needs of its table: a `LookupTable` is one. */
+export interface IteratedTable {
+  readonly reader: TableReader;
+  readonly store: BlockStore;
+  readonly comparator: Comparator;
+  /** Bytes of timestamp in stored keys. */
+  readonly timestampSize: number;
+  /** -1: every entry has its own. */
+  readonly globalSeqno: ComparableSeqno;
+  openIndex(): TableIndexCursor;
+}
 
 /**
  * All point entries of one table in internal order, both ways. Where `valid`, the entry is `entry.key[0, keyLength)`
@@ -27,7 +41,7 @@ export class TableIterator {
   /** The index stands at a block that is not loaded. */
   private blockDue = false;
 
-  constructor(readonly table: LookupTable) {
+  constructor(readonly table: IteratedTable) {
     this.index = table.openIndex();
     this.suffixLength = TRAILER_SIZE + table.timestampSize;
     this.globalSeqno = table.globalSeqno;

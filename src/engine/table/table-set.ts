@@ -109,7 +109,7 @@ export class TableSet {
 
   /** Every version of a user key that `point` can see, newest first, the ones that nobody sees included. */
   versions(key: Uint8Array, point: ReadPoint = NEWEST): Version[] {
-    return listVersions(this, key, point);
+    return listVersions(this.tables, key, point, this.coveringSeqno(key, point));
   }
 
   /** The newest sequence number of a visible range tombstone over the key; -1: none covers it. */

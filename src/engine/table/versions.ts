@@ -1,7 +1,7 @@
 import { TRAILER_SIZE } from '../../format/internal-key.ts';
 import type { ComparableSeqno } from '../range-del/comparable-seqno.ts';
+import type { LookupTable } from './lookup-table.ts';
 import type { ReadPoint } from './read-point.ts';
-import type { TableSet } from './table-set.ts';
 
 /** One stored version of a user key. */
 export interface Version {
@@ -20,12 +20,19 @@ export interface Version {
   readonly coveredBy: ComparableSeqno;
 }
 
-/** Every version of a user key in all tables that `point` can see, newest first. */
-export function listVersions(set: TableSet, key: Uint8Array, point: ReadPoint): Version[] {
-  const covering = set.coveringSeqno(key, point);
+/**
+ * Every version of a user key in `tables`, of one comparator, that `point` can see, newest first. `covering` is the
+ * newest visible range tombstone over the key; -1: none.
+ */
+export function listVersions(
+  tables: readonly LookupTable[],
+  key: Uint8Array,
+  point: ReadPoint,
+  covering: ComparableSeqno,
+): Version[] {
   const versions: Version[] = [];
-  for (let i = 0; i < set.tables.length; i++) {
-    const table = set.tables[i]!;
+  for (let i = 0; i < tables.length; i++) {
+    const table = tables[i]!;
     const { compare } = table.comparator.withoutTimestamp;
     const target = table.newTarget();
     target.set(key, 0, key.length, undefined, undefined, point.timestamp);
@@ -46,7 +53,7 @@ export function listVersions(set: TableSet, key: Uint8Array, point: ReadPoint): 
       });
     }
   }
-  const { compare } = set.comparator;
+  const { compare } = tables[0]!.comparator;
   return versions.sort(
     (a, b) =>
       compare(a.key, 0, a.key.length - TRAILER_SIZE, b.key, 0, b.key.length - TRAILER_SIZE) ||

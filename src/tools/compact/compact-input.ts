@@ -14,7 +14,7 @@ import { type Finding, findingOf } from '../finding.ts';
 import type { OpenInput } from '../input.ts';
 import { type OpenedTableFile, type OpenOptions, openTableFile } from '../open-any-table.ts';
 import { walkEntries } from '../walk-entries.ts';
-import { KeyRewriter, OrderGuard } from './table-cursor.ts';
+import { KeyRewriter, OrderGuard } from './cursor-keys.ts';
 
 /** A table that is to be compacted, opened and read once. */
 export interface CompactInput {

@@ -5,8 +5,8 @@ import { CompactionRangeDelAggregator } from '../../engine/range-del/range-del-a
 import { TombstoneSet, tombstoneSetOf } from '../../engine/range-del/tombstone-set.ts';
 import type { Comparator } from '../../operators/comparator.ts';
 import type { CompactInput } from './compact-input.ts';
+import { KeyRewriter } from './cursor-keys.ts';
 import type { KeyPart } from './key-part.ts';
-import { KeyRewriter } from './table-cursor.ts';
 
 /** The range tombstones of all inputs. Without a MANIFEST a file's tombstones count as they stand in it. */
 export class InputTombstones {

@@ -17,13 +17,13 @@ import { FilterAudit, type FilterDenials } from '../filter-audit.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import type { OpenInput } from '../input.ts';
 import { openTableFile } from '../open-any-table.ts';
-import type { PrefixCheckRequest } from '../prefix-check.ts';
 import { walkEntries } from '../walk-entries.ts';
 import { AbsentKeys } from './absent-keys.ts';
 import { benchExtractors, type ExtractorBenchRow } from './bench-extractors.ts';
 import { describeFilterUse, type FilterUsability, matchReason } from './describe-use.ts';
 import type { GivenExtractor } from './given-extractor.ts';
 import { PrefixGroups } from './prefix-groups.ts';
+import type { PrefixCheckRequest } from './request.ts';
 import { compareSeekModes, type SeekContext, type SeekExample } from './seek-example.ts';
 
 export interface PrefixReport {
