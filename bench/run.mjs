@@ -24,6 +24,7 @@ const QUESTIONS = [
   'read',
   'hash',
   'codec',
+  'dictionary',
 ];
 
 const USAGE = `npm run bench -- [question...] [--rounds N] [--entries N] [--keep]
