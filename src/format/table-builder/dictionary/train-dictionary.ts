@@ -26,8 +26,9 @@ const LONGEST_SAMPLE = 128 * 1024;
  * A zstd dictionary of at most `maxBytes` trained on samples: content selected from them, and entropy tables for
  * what is left to code. Empty when there is too little to train on.
  *
- * On blocks of 4 KiB, with 16 KiB of dictionary, it saves 98 to 102 percent of what RocksDB's trained dictionaries
- * save on JSON records, log lines and words (bench/dictionary.mjs), content alone about 80; where nothing repeats 77.
+ * On blocks of 4 KiB, with 16 KiB of dictionary, it saves 97 to 102 percent of what RocksDB's trained dictionaries
+ * save on JSON records, log lines, words and db_bench's values (bench/dictionary.mjs),
+ * content alone about 80; where nothing repeats 77.
  */
 export function trainDictionary(given: DictionarySamples, maxBytes: number): Uint8Array {
   const samples = firstSamples(given, MAX_SAMPLE_BYTES);
