@@ -1,6 +1,7 @@
 import type { Environment } from '../engine/environment.ts';
+import { FragmentScratch } from '../engine/range-del/fragment-scratch.ts';
 import type { FragmentedTombstones, RangeDelStatistics } from '../engine/range-del/fragmented-tombstones.ts';
-import { FragmentScratch, fragmentTombstones } from '../engine/range-del/fragmenter.ts';
+import { fragmentTombstones } from '../engine/range-del/fragmenter.ts';
 import {
   CompactionRangeDelAggregator,
   ReadRangeDelAggregator,
@@ -188,6 +189,7 @@ class Bench {
     for (const list of lists) {
       this.fragments += list.count;
       this.bytes += list.memoryBytes;
+      this.scratch.recycle(list);
     }
     this.lists += lists.length;
   }

@@ -250,6 +250,12 @@ function randomTombstones(random: SeededRandom, comparator: Comparator): ModelTo
     }
   };
   const large = random.chance(0.1);
+  // Each its own, as a writer gives them; otherwise as in files that were ingested, many alike.
+  const distinct = random.chance(0.4);
+  const drawn = shuffled(
+    Array.from({ length: count }, (_, i) => i),
+    random,
+  );
   const tombstones: ModelTombstone[] = [];
   for (let i = 0; i < count; i++) {
     let start = makeKey();
@@ -261,7 +267,8 @@ function randomTombstones(random: SeededRandom, comparator: Comparator): ModelTo
     else if (relation < 39) start = previous!.end;
     const order = comparator.withoutTimestamp.compare(start, 0, start.length, end, 0, end.length);
     if (order > 0 && random.chance(0.9)) [start, end] = [end, start];
-    const seqno = large ? 2n ** 56n - 1n - BigInt(random.below(40)) : BigInt(random.below(40));
+    const number = BigInt(distinct ? drawn[i]! : random.below(40));
+    const seqno = large ? 2n ** 56n - 1n - number : number;
     tombstones.push({
       start,
       end,

@@ -11,7 +11,38 @@ export interface FragmentColumns {
   readonly seqnos: Float64Array;
   /** With timestamps: the tombstone that each sequence number came from. */
   readonly stackTombstones: Int32Array | undefined;
+  /** What all of them lie in. */
+  readonly buffer: ArrayBuffer;
 }
+
+/**
+ * Memory of lists that nobody needs any more, for the next ones. Without it each list is written to fresh memory,
+ * and its pages cost more than the work on a large list; the garbage collector frees a buffer late.
+ */
+export class BufferPool {
+  private readonly buffers: ArrayBuffer[] = [];
+
+  /** A buffer of at least so many bytes, and not many more; its bytes are anything. */
+  take(bytes: number): ArrayBuffer {
+    const { buffers } = this;
+    for (let i = buffers.length - 1; i >= 0; i--) {
+      const buffer = buffers[i]!;
+      if (buffer.byteLength < bytes || buffer.byteLength > bytes + bytes / 8 + 1024) continue;
+      const last = buffers.pop()!;
+      if (i < buffers.length) buffers[i] = last;
+      return buffer;
+    }
+    // A little more than is needed: the next list may be a little larger.
+    return new ArrayBuffer(8 * Math.ceil((bytes + bytes / 32) / 8));
+  }
+
+  give(buffer: ArrayBuffer): void {
+    if (this.buffers.length === MAX_POOLED_BUFFERS) this.buffers.shift();
+    this.buffers.push(buffer);
+  }
+}
+
+const MAX_POOLED_BUFFERS = 64;
 
 /** Columns that are being filled: `count` and `stackCount` say how far. */
 export class FragmentBuilder {
@@ -23,12 +54,14 @@ export class FragmentBuilder {
   stackStarts: Int32Array;
   seqnos: Float64Array;
   stackTombstones: Int32Array | undefined;
+  buffer: ArrayBuffer;
 
   /** Has room for so many fragments and sequence numbers, side by side in one buffer: each buffer has its price. */
-  constructor(fragments: number, seqnos: number, withTimestamps: boolean) {
+  constructor(fragments: number, seqnos: number, withTimestamps: boolean, pool?: BufferPool) {
     const doubles = 8 * (fragments + seqnos);
-    const integers = 4 * (3 * fragments + 1 + (withTimestamps ? seqnos : 0));
-    const buffer = new ArrayBuffer(doubles + integers);
+    const bytes = doubles + 4 * (3 * fragments + 1 + (withTimestamps ? seqnos : 0));
+    const buffer = pool === undefined ? new ArrayBuffer(bytes) : pool.take(bytes);
+    this.buffer = buffer;
     this.endPrefixes = new Float64Array(buffer, 0, fragments);
     this.seqnos = new Float64Array(buffer, 8 * fragments, seqnos);
     this.startKeys = new Int32Array(buffer, doubles, fragments);
@@ -45,13 +78,13 @@ export class FragmentBuilder {
     this.stackCount = 0;
   }
 
-  /** Makes room for one more fragment with `stack` sequence numbers. */
-  reserve(stack: number): void {
+  /** Makes room for so many more fragments and sequence numbers. */
+  reserve(fragments: number, seqnos: number): void {
     const { count, stackCount } = this;
-    if (count < this.startKeys.length && stackCount + stack <= this.seqnos.length) return;
+    if (count + fragments <= this.startKeys.length && stackCount + seqnos <= this.seqnos.length) return;
     const larger = this.resized(
-      count < this.startKeys.length ? this.startKeys.length : 2 * count + 16,
-      Math.max(this.seqnos.length, 2 * stackCount + stack),
+      count + fragments <= this.startKeys.length ? this.startKeys.length : 2 * count + fragments + 16,
+      stackCount + seqnos <= this.seqnos.length ? this.seqnos.length : 2 * stackCount + seqnos + 16,
     );
     this.startKeys = larger.startKeys;
     this.endKeys = larger.endKeys;
@@ -59,23 +92,17 @@ export class FragmentBuilder {
     this.stackStarts = larger.stackStarts;
     this.seqnos = larger.seqnos;
     this.stackTombstones = larger.stackTombstones;
+    this.buffer = larger.buffer;
   }
 
-  /** What was taken, in memory of its size. Where that is this builder's own, the builder must not be used again. */
-  columns(): FragmentColumns {
+  /** A copy of what was taken, in memory of its size: the builder may go on. */
+  copiedColumns(pool: BufferPool | undefined): FragmentColumns {
+    return this.resized(this.count, this.stackCount, pool);
+  }
+
+  private resized(fragments: number, seqnos: number, pool?: BufferPool): FragmentBuilder {
     const { count, stackCount } = this;
-    if (count === this.startKeys.length && stackCount === this.seqnos.length) return this;
-    return this.resized(count, stackCount);
-  }
-
-  /** A copy of what was taken: the builder may go on. */
-  copiedColumns(): FragmentColumns {
-    return this.resized(this.count, this.stackCount);
-  }
-
-  private resized(fragments: number, seqnos: number): FragmentBuilder {
-    const { count, stackCount } = this;
-    const copy = new FragmentBuilder(fragments, seqnos, this.stackTombstones !== undefined);
+    const copy = new FragmentBuilder(fragments, seqnos, this.stackTombstones !== undefined, pool);
     copy.count = count;
     copy.stackCount = stackCount;
     copy.startKeys.set(this.startKeys.subarray(0, count));

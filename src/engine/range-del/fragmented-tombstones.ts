@@ -20,13 +20,14 @@ export interface RangeDelStatistics {
  * the positions of a tombstone's two and 8 for its sequence number.
  */
 export class FragmentedTombstones {
-  readonly count: number;
-  readonly startKeys: Int32Array;
-  readonly endKeys: Int32Array;
-  readonly endPrefixes: Float64Array;
-  readonly stackStarts: Int32Array;
-  readonly seqnos: Float64Array;
-  readonly stackTombstones: Int32Array | undefined;
+  count: number;
+  startKeys: Int32Array;
+  endKeys: Int32Array;
+  endPrefixes: Float64Array;
+  stackStarts: Int32Array;
+  seqnos: Float64Array;
+  stackTombstones: Int32Array | undefined;
+  private buffer: ArrayBuffer;
   /** Built when a compaction first asks. */
   private seqnoSet: SeqnoSet | undefined;
 
@@ -45,6 +46,7 @@ export class FragmentedTombstones {
     this.stackStarts = columns.stackStarts;
     this.seqnos = columns.seqnos;
     this.stackTombstones = columns.stackTombstones;
+    this.buffer = columns.buffer;
   }
 
   get isEmpty(): boolean {
@@ -64,14 +66,21 @@ export class FragmentedTombstones {
       keys.offsets.byteLength +
       keys.seqnos.byteLength +
       keys.timestamps.byteLength +
-      this.endPrefixes.byteLength +
-      this.startKeys.byteLength +
-      this.endKeys.byteLength +
-      this.stackStarts.byteLength +
-      this.seqnos.byteLength +
-      (this.stackTombstones?.byteLength ?? 0) +
+      this.buffer.byteLength +
       (this.seqnoSet?.memoryBytes ?? 0)
     );
+  }
+
+  /** Gives up the memory of the fragments, and has none from then on; see `FragmentScratch.recycle`. */
+  release(): ArrayBuffer {
+    const { buffer } = this;
+    this.count = 0;
+    this.buffer = new ArrayBuffer(0);
+    this.startKeys = this.endKeys = this.stackStarts = new Int32Array(0);
+    this.endPrefixes = this.seqnos = new Float64Array(0);
+    this.stackTombstones = undefined;
+    this.seqnoSet = undefined;
+    return buffer;
   }
 
   /** A copy of a fragment's start key, without timestamp. */

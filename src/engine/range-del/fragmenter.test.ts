@@ -1,8 +1,9 @@
 /** What the model test (test/range-del) does not see: memory that is used again. */
 import { expect, it } from 'vitest';
 import { bytewiseComparator } from '../../operators/comparator.ts';
+import { FragmentScratch } from './fragment-scratch.ts';
 import type { FragmentedTombstones } from './fragmented-tombstones.ts';
-import { FragmentScratch, fragmentTombstones } from './fragmenter.ts';
+import { fragmentTombstones } from './fragmenter.ts';
 import { TombstoneSet } from './tombstone-set.ts';
 
 /** Tombstones of `width` that start at every second key, so that wide ones overlap. */

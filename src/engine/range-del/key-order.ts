@@ -6,11 +6,18 @@ import {
 
 /** Bytes of a key that a double holds as an integer. */
 const PREFIX_BYTES = 6;
-/** Keys one behind the other in one buffer: key k is `bytes[offsets[k], offsets[k + 1])`. */
+
+/** Keys one behind the other in one buffer, starts and ends in turns: key k is `bytes[offsets[k], offsets[k + 1])`. */
 export interface KeyColumn {
   readonly bytes: Uint8Array;
   readonly offsets: Int32Array;
   readonly count: number;
+}
+
+/** Prefixes of the keys 2t and 2t + 1, at t. */
+export interface PrefixColumns {
+  readonly starts: Float64Array;
+  readonly ends: Float64Array;
 }
 
 /**
@@ -34,11 +41,11 @@ export class KeyOrder {
   /** Bytes that a prefix stands for: as many as the longest key has, at most six. */
   private readonly width: number;
 
-  /** `comparator` is that of user keys without timestamps; the prefix of key k is stored in `prefixes[k]`. */
+  /** `comparator` is that of user keys without timestamps; the prefixes of the keys are stored in `prefixes`. */
   constructor(
     private readonly keys: KeyColumn,
     comparator: Comparator,
-    prefixes: Float64Array,
+    prefixes: PrefixColumns,
   ) {
     this.compare = comparator.compare;
     this.direction =
@@ -102,9 +109,10 @@ interface PrefixShape {
 
 const NO_PREFIXES: PrefixShape = { sharedLength: 0, uniformLength: -1, width: 0 };
 
-function fillPrefixes(keys: KeyColumn, prefixes: Float64Array, direction: number): PrefixShape {
+function fillPrefixes(keys: KeyColumn, prefixes: PrefixColumns, direction: number): PrefixShape {
   if (keys.count === 0 || direction === 0) {
-    prefixes.fill(0, 0, keys.count);
+    prefixes.starts.fill(0, 0, keys.count >> 1);
+    prefixes.ends.fill(0, 0, keys.count >> 1);
     return NO_PREFIXES;
   }
   return fillUniform(keys, prefixes, direction) ?? fillAny(keys, prefixes, direction);
@@ -116,7 +124,7 @@ function fillPrefixes(keys: KeyColumn, prefixes: Float64Array, direction: number
  */
 function fillUniform(
   { bytes, offsets, count }: KeyColumn,
-  prefixes: Float64Array,
+  { starts, ends }: PrefixColumns,
   direction: number,
 ): PrefixShape | undefined {
   const length = offsets[1]! - offsets[0]!;
@@ -134,26 +142,37 @@ function fillUniform(
   }
   const width = length - shared === 4 ? 4 : PREFIX_BYTES;
   if (length - shared < width) return undefined;
-  const firstWord = length >= 4 ? view.getUint32(0) : 0;
-  for (let k = 0, pos = 0; k < count; k++, pos += length) {
-    if (offsets[k] !== pos) return undefined;
-    if (shared > 0 && view.getUint32(pos) !== firstWord) return undefined;
-    for (let i = 4; i < shared; i += 4) if (view.getUint32(pos + i) !== view.getUint32(i)) return undefined;
-    const from = pos + shared;
-    const prefix =
-      width === 4 ? view.getUint32(from) : view.getUint16(from) * 2 ** 32 + view.getUint32(from + 2);
-    prefixes[k] = direction * prefix;
+  const firstWord = length >= 4 ? view.getInt32(0) : 0;
+  for (let t = 0, pos = 0; 2 * t < count; t++, pos += length) {
+    const endPos = pos + length;
+    if (offsets[2 * t] !== pos || offsets[2 * t + 1] !== endPos) return undefined;
+    if (shared > 0 && (view.getInt32(pos) !== firstWord || view.getInt32(endPos) !== firstWord))
+      return undefined;
+    for (let i = 4; i < shared; i += 4) {
+      const word = view.getInt32(i);
+      if (view.getInt32(pos + i) !== word || view.getInt32(endPos + i) !== word) return undefined;
+    }
+    starts[t] = direction * prefixAt(view, pos + shared, width);
+    ends[t] = direction * prefixAt(view, endPos + shared, width);
+    pos = endPos;
   }
   return { sharedLength: shared, uniformLength: length, width };
 }
 
-function fillAny(keys: KeyColumn, prefixes: Float64Array, direction: number): PrefixShape {
+/** `width` is 4 or 6. */
+function prefixAt(view: DataView, pos: number, width: number): number {
+  return width === 4 ? view.getUint32(pos) : view.getUint16(pos) * 2 ** 32 + view.getUint32(pos + 2);
+}
+
+function fillAny(keys: KeyColumn, { starts, ends }: PrefixColumns, direction: number): PrefixShape {
   const { bytes, offsets, count } = keys;
   const [shortest, longest] = lengthRange(keys);
   const sharedLength = sharedPrefixLength(keys, shortest);
   const width = Math.min(PREFIX_BYTES, longest - sharedLength);
-  for (let k = 0; k < count; k++) {
-    prefixes[k] = direction * integerAt(bytes, offsets[k]! + sharedLength, offsets[k + 1]!, width);
+  for (let t = 0; 2 * t < count; t++) {
+    const middle = offsets[2 * t + 1]!;
+    starts[t] = direction * integerAt(bytes, offsets[2 * t]! + sharedLength, middle, width);
+    ends[t] = direction * integerAt(bytes, middle + sharedLength, offsets[2 * t + 2]!, width);
   }
   return { sharedLength, uniformLength: shortest === longest ? longest : -1, width };
 }
