@@ -19,6 +19,9 @@ export interface Borders {
   readonly seqnos: Float64Array;
 }
 
+/** From this length on a built-in copy is cheaper than a loop. */
+const MIN_BULK_COPY = 48;
+
 /** The borders of a group of tombstones of which each overlaps or touches another. */
 export interface BorderGroup extends Borders {
   /** Places [first, last). */
@@ -78,28 +81,38 @@ export class BorderSweep {
   private emitAlone(first: number): number {
     const { out } = this;
     const { count, startKeys, startPrefixes, seqnos, endPrefixes } = this.borders;
-    const { startKeys: outStarts, endKeys: outEnds, endPrefixes: outPrefixes, stackStarts } = out;
-    const { seqnos: outSeqnos, stackTombstones } = out;
-    let fragment = out.count;
-    let stack = out.stackCount;
-    const last = Math.min(count, first + outSeqnos.length - stack, first + outStarts.length - fragment);
     let place = first;
     let start = startPrefixes[first]!;
-    for (; place < last; place++) {
-      const endPrefix = endPrefixes[place]!;
+    for (; place < count; place++) {
+      const end = endPrefixes[place]!;
       const next = startPrefixes[place + 1]!;
-      if (start >= endPrefix || next <= endPrefix) break;
+      if (start >= end || next <= end) break;
       start = next;
-      const key = startKeys[place]!;
-      outStarts[fragment] = key;
-      outEnds[fragment] = key + 1;
-      outPrefixes[fragment] = endPrefix;
-      outSeqnos[stack] = seqnos[place]!;
-      if (stackTombstones !== undefined) stackTombstones[stack] = key >> 1;
-      stackStarts[++fragment] = ++stack;
     }
-    out.count = fragment;
-    out.stackCount = stack;
+    const added = place - first;
+    if (added === 0) return place;
+    out.reserve(added, added);
+    const { count: fragment, stackCount: stack, startKeys: outStarts, endKeys: outEnds, stackStarts } = out;
+    if (added >= MIN_BULK_COPY) {
+      out.endPrefixes.set(endPrefixes.subarray(first, place), fragment);
+      outStarts.set(startKeys.subarray(first, place), fragment);
+      out.seqnos.set(seqnos.subarray(first, place), stack);
+    } else {
+      for (let i = 0; i < added; i++) {
+        out.endPrefixes[fragment + i] = endPrefixes[first + i]!;
+        outStarts[fragment + i] = startKeys[first + i]!;
+        out.seqnos[stack + i] = seqnos[first + i]!;
+      }
+    }
+    for (let i = 0; i < added; i++) {
+      outEnds[fragment + i] = outStarts[fragment + i]! + 1;
+      stackStarts[fragment + i + 1] = stack + i + 1;
+    }
+    const { stackTombstones } = out;
+    if (stackTombstones !== undefined)
+      for (let i = 0; i < added; i++) stackTombstones[stack + i] = startKeys[first + i]! >> 1;
+    out.count = fragment + added;
+    out.stackCount = stack + added;
     return place;
   }
 

@@ -142,26 +142,30 @@ function fillUniform(
   }
   const width = length - shared === 4 ? 4 : PREFIX_BYTES;
   if (length - shared < width) return undefined;
-  const firstWord = length >= 4 ? view.getInt32(0) : 0;
-  for (let t = 0, pos = 0; 2 * t < count; t++, pos += length) {
+  const shape = { sharedLength: shared, uniformLength: length, width };
+  for (let i = 4; i < shared; i += 4) {
+    const word = view.getInt32(i);
+    for (let k = 1; k < count; k++) if (view.getInt32(k * length + i) !== word) return undefined;
+  }
+  const firstWord = shared > 0 ? view.getInt32(0) : 0;
+  for (let t = 0, pos = 0; 2 * t < count; t++, pos += 2 * length) {
     const endPos = pos + length;
     if (offsets[2 * t] !== pos || offsets[2 * t + 1] !== endPos) return undefined;
     if (shared > 0 && (view.getInt32(pos) !== firstWord || view.getInt32(endPos) !== firstWord))
       return undefined;
-    for (let i = 4; i < shared; i += 4) {
-      const word = view.getInt32(i);
-      if (view.getInt32(pos + i) !== word || view.getInt32(endPos + i) !== word) return undefined;
+    if (width === 4) {
+      starts[t] = direction * view.getUint32(pos + shared);
+      ends[t] = direction * view.getUint32(endPos + shared);
+    } else {
+      starts[t] = direction * sixBytesAt(view, pos + shared);
+      ends[t] = direction * sixBytesAt(view, endPos + shared);
     }
-    starts[t] = direction * prefixAt(view, pos + shared, width);
-    ends[t] = direction * prefixAt(view, endPos + shared, width);
-    pos = endPos;
   }
-  return { sharedLength: shared, uniformLength: length, width };
+  return shape;
 }
 
-/** `width` is 4 or 6. */
-function prefixAt(view: DataView, pos: number, width: number): number {
-  return width === 4 ? view.getUint32(pos) : view.getUint16(pos) * 2 ** 32 + view.getUint32(pos + 2);
+function sixBytesAt(view: DataView, pos: number): number {
+  return view.getUint16(pos) * 2 ** 32 + view.getUint32(pos + 2);
 }
 
 function fillAny(keys: KeyColumn, { starts, ends }: PrefixColumns, direction: number): PrefixShape {

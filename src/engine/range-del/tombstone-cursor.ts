@@ -18,10 +18,9 @@ import type { TombstoneSource } from './tombstone-source.ts';
 export class TombstoneCursor {
   private readonly list: FragmentedTombstones;
   private readonly order: KeyOrder;
-  /** Not a number before the first search: nothing lies inside. A first search begins at the front. */
-  private gapPrefix = Number.NaN;
-  private startPrefix = Number.NaN;
-  private endPrefix = Number.NaN;
+  private gapPrefix = Number.NEGATIVE_INFINITY;
+  private startPrefix = Number.POSITIVE_INFINITY;
+  private endPrefix = Number.POSITIVE_INFINITY;
   private fragment = 0;
 
   constructor(
@@ -31,6 +30,8 @@ export class TombstoneCursor {
   ) {
     this.list = source.list;
     this.order = source.list.order;
+    // Most sources lie behind the first key of a walk: that is known without a search, too.
+    this.moveTo(0);
   }
 
   /** Whether the version `seqno` of the user key is deleted; `anew` when the last key says nothing about this one. */
@@ -51,6 +52,11 @@ export class TombstoneCursor {
     const fragment = anew
       ? list.firstEndingAfter(key, start, end, prefix)
       : list.firstEndingAfterNear(this.fragment, key, start, end, prefix);
+    this.moveTo(fragment);
+  }
+
+  private moveTo(fragment: number): void {
+    const { list } = this;
     const atEnd = fragment === list.count;
     this.fragment = fragment;
     this.gapPrefix = fragment === 0 ? Number.NEGATIVE_INFINITY : list.endPrefixes[fragment - 1]!;
