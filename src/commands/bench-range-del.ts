@@ -47,7 +47,7 @@ export default class BenchRangeDel extends SstkitCommand {
       'as a compaction, with snapshots {0} [default: off, as a read]',
     ),
     'eager-seq-set': switchFlag('build the set of sequence numbers while fragmenting [default: off]'),
-    compare: switchFlag('run with the set built early and late, and print both with ratios'),
+    compare: switchFlag('run with the set built early and late, in turns, and print both with ratios'),
     keys: string({ description: 'shape of the keys', options: ['fixed', 'variable'], default: 'fixed' }),
     order: string({ description: 'order of the keys', options: ['bytewise', 'custom'], default: 'bytewise' }),
     input: string({
@@ -91,7 +91,7 @@ export default class BenchRangeDel extends SstkitCommand {
       return worstStatus(ExitStatus.ok, ...statuses);
     }
 
-    const { benchRangeDel } = await import('../tools/bench-range-del.ts');
+    const { benchRangeDel, compareSeqnoSets } = await import('../tools/bench-range-del.ts');
     const params: RangeDelBenchParams = {
       numRangeTombstones: flags['num-range-tombstones'],
       numRuns: flags['num-runs'],
@@ -108,14 +108,15 @@ export default class BenchRangeDel extends SstkitCommand {
       keyOrder: flags.order as RangeDelBenchParams['keyOrder'],
       inputOrder: flags.input as RangeDelBenchParams['inputOrder'],
     };
-    const report = benchRangeDel(environment, flags.compare ? { ...params, eagerSeqSet: false } : params);
-    const eager = flags.compare ? benchRangeDel(environment, { ...params, eagerSeqSet: true }) : undefined;
+    const comparison = flags.compare ? compareSeqnoSets(environment, params) : undefined;
+    const report = comparison?.lazy ?? benchRangeDel(environment, params);
     if (asJson) {
+      const { eager } = comparison ?? {};
       writeJsonDocument(this.stdout, { schema: 1, params, ...report, eager, machine: machineFacts() });
-    } else if (eager === undefined) {
+    } else if (comparison === undefined) {
       render.writeRangeDelResults(this.stdout, report.results);
     } else {
-      render.writeRangeDelComparison(this.stdout, report, eager);
+      render.writeRangeDelComparison(this.stdout, comparison.lazy, comparison.eager);
     }
     for (const line of render.rangeDelNotes(report, params)) this.note(line);
     return ExitStatus.ok;

@@ -100,22 +100,48 @@ export function benchRangeDel(
   environment: Pick<Environment, 'clock'>,
   params: RangeDelBenchParams,
 ): RangeDelBenchReport {
+  return benchInTurns(environment, [params])[0]!;
+}
+
+/** The same runs with the set built late and early, batch by batch in turns: what disturbs the machine meets both. */
+export function compareSeqnoSets(
+  environment: Pick<Environment, 'clock'>,
+  params: RangeDelBenchParams,
+): { lazy: RangeDelBenchReport; eager: RangeDelBenchReport } {
+  const [lazy, eager] = benchInTurns(environment, [
+    { ...params, eagerSeqSet: false },
+    { ...params, eagerSeqSet: true },
+  ]);
+  return { lazy: lazy!, eager: eager! };
+}
+
+/** Runs that differ only in when the set is built. */
+function benchInTurns(
+  environment: Pick<Environment, 'clock'>,
+  variants: readonly RangeDelBenchParams[],
+): RangeDelBenchReport[] {
+  const params = variants[0]!;
   checkParams(params);
-  const statistics: RangeDelStatistics = { seqnoSetsBuilt: 0 };
-  const bench = new Bench(environment, params, statistics);
+  const benches = variants.map((variant) => new Bench(environment, variant));
   const perRun = params.numRangeTombstones * params.addTombstonesPerRun;
   const warmUpRuns = Math.max(2, Math.min(params.numRuns, Math.ceil(WARM_UP_TOMBSTONES / perRun)));
   const runsPerBatch = Math.max(1, Math.min(MAX_RUNS_A_BATCH, Math.floor(MAX_TOMBSTONES_A_BATCH / perRun)));
-  for (let done = 0; done < warmUpRuns; done += runsPerBatch)
-    bench.batch(Math.min(runsPerBatch, warmUpRuns - done));
-  bench.warmUpFirstQuestions(WARM_UP_AGGREGATORS);
-  bench.forget();
-  clockCallNanos(environment);
-  const clockNanos = clockCallNanos(environment);
-  for (let done = 0; done < params.numRuns; done += runsPerBatch) {
-    bench.batch(Math.min(runsPerBatch, params.numRuns - done));
+  const batches = (runs: number): void => {
+    for (let done = 0, turn = 0; done < runs; done += runsPerBatch, turn++) {
+      const size = Math.min(runsPerBatch, runs - done);
+      for (let i = 0; i < benches.length; i++) benches[(turn + i) % benches.length]!.batch(size);
+    }
+  };
+  batches(warmUpRuns);
+  for (const bench of benches) {
+    bench.warmUpFirstQuestions(WARM_UP_AGGREGATORS);
+    bench.forget();
   }
-  return bench.report({ runsPerBatch, warmUpRuns, clockCallNanos: clockNanos });
+  // The first reading of all is the compiler's.
+  clockCallNanos(environment);
+  const timing = { runsPerBatch, warmUpRuns, clockCallNanos: clockCallNanos(environment) };
+  batches(params.numRuns);
+  return benches.map((bench) => bench.report(timing));
 }
 
 /** Key i is `bytes[offsets[i], offsets[i + 1])`: side by side, as a block has them. */
@@ -129,6 +155,7 @@ class Bench {
   private readonly comparator: Comparator;
   /** As a compaction keeps it. */
   private readonly scratch = new FragmentScratch();
+  private readonly statistics: RangeDelStatistics = { seqnoSetsBuilt: 0 };
   private readonly startKey = new Uint8Array(8);
   private readonly endKey = new Uint8Array(8);
   private fragment = new Sampler();
@@ -144,7 +171,6 @@ class Bench {
   constructor(
     private readonly environment: Pick<Environment, 'clock'>,
     private readonly params: RangeDelBenchParams,
-    private readonly statistics: RangeDelStatistics,
   ) {
     this.random = new BenchRandom(params.seed);
     this.comparator = params.keyOrder === 'bytewise' ? bytewiseComparator : customComparator();
