@@ -6,10 +6,10 @@ import {
   CompactionRangeDelAggregator,
   ReadRangeDelAggregator,
 } from '../engine/range-del/range-del-aggregator.ts';
-import { TombstoneSet } from '../engine/range-del/tombstone-set.ts';
+import type { TombstoneSet } from '../engine/range-del/tombstone-set.ts';
 import { InvalidArgumentError } from '../errors.ts';
 import { bytewiseComparator, type Comparator } from '../operators/comparator.ts';
-import { BenchRandom } from './bench/random.ts';
+import { type AskedKeys, firstOf, RangeDelDraws } from './bench/range-del-draws.ts';
 import { Sampler, type Spread } from './bench/sampler.ts';
 
 /** The parameters of RocksDB's range_del_aggregator_bench, by its names, and two of our own. */
@@ -84,7 +84,7 @@ export interface RangeDelBenchReport {
 const MAX_TOMBSTONES_A_BATCH = 16 * 1024;
 const MAX_RUNS_A_BATCH = 64;
 /** The compiler has seen enough after so many tombstones, and so many aggregators that are asked for the first time. */
-const WARM_UP_TOMBSTONES = 300_000;
+const WARM_UP_TOMBSTONES = 1_000_000;
 const WARM_UP_AGGREGATORS = 20_000;
 
 /** Snapshots of a compaction, as RocksDB's bench has them. */
@@ -132,32 +132,22 @@ function benchInTurns(
       for (let i = 0; i < benches.length; i++) benches[(turn + i) % benches.length]!.batch(size);
     }
   };
-  batches(warmUpRuns);
-  for (const bench of benches) {
-    bench.warmUpFirstQuestions(WARM_UP_AGGREGATORS);
-    bench.forget();
-  }
-  // The first reading of all is the compiler's.
+  // Reading the clock wants to be compiled too.
   clockCallNanos(environment);
+  for (const bench of benches) bench.warmUpFirstQuestions(WARM_UP_AGGREGATORS);
+  batches(warmUpRuns);
+  for (const bench of benches) bench.forget();
   const timing = { runsPerBatch, warmUpRuns, clockCallNanos: clockCallNanos(environment) };
   batches(params.numRuns);
   return benches.map((bench) => bench.report(timing));
 }
 
-/** Key i is `bytes[offsets[i], offsets[i + 1])`: side by side, as a block has them. */
-interface AskedKeys {
-  readonly bytes: Uint8Array;
-  readonly offsets: Int32Array;
-}
-
 class Bench {
-  private readonly random: BenchRandom;
+  private readonly draws: RangeDelDraws;
   private readonly comparator: Comparator;
   /** As a compaction keeps it. */
   private readonly scratch = new FragmentScratch();
   private readonly statistics: RangeDelStatistics = { seqnoSetsBuilt: 0 };
-  private readonly startKey = new Uint8Array(8);
-  private readonly endKey = new Uint8Array(8);
   private fragment = new Sampler();
   private add = new Sampler();
   private first = new Sampler();
@@ -172,7 +162,7 @@ class Bench {
     private readonly environment: Pick<Environment, 'clock'>,
     private readonly params: RangeDelBenchParams,
   ) {
-    this.random = new BenchRandom(params.seed);
+    this.draws = new RangeDelDraws(params);
     this.comparator = params.keyOrder === 'bytewise' ? bytewiseComparator : customComparator();
   }
 
@@ -192,9 +182,9 @@ class Bench {
     const { params, environment } = this;
     const { addTombstonesPerRun: adds, shouldDeletesPerRun: asks } = params;
     const now = environment.clock.monotonicNanos;
-    const sets = Array.from({ length: runs * adds }, () => this.tombstones());
-    const keys = Array.from({ length: runs }, () => this.askedKeys(asks));
-    const firstKeys = sideBySide(keys.map(({ bytes, offsets }) => bytes.subarray(0, offsets[1])));
+    const sets = Array.from({ length: runs * adds }, () => this.draws.tombstones());
+    const keys = Array.from({ length: runs }, () => this.draws.askedKeys(asks));
+    const firstKeys = firstOf(keys);
     const aggregators = Array.from({ length: runs }, () => this.aggregator());
 
     const lists: FragmentedTombstones[] = [];
@@ -224,14 +214,16 @@ class Bench {
     this.lists += lists.length;
   }
 
+  /** Keys from all over the lists: an answer that the compiler has not seen throws its code away. */
   warmUpFirstQuestions(count: number): void {
-    const list = this.fragmentOne(this.tombstones());
-    const keys = this.askedKeys(1);
+    const lists = Array.from({ length: 4 }, () => this.fragmentOne(this.draws.tombstones()));
+    const keys = this.draws.keysAmongTombstones(64);
     for (let i = 0; i < count; i++) {
       const aggregator = this.aggregator();
-      aggregator.addTombstones(list);
-      this.ask(aggregator, keys, 0, 1, 0);
+      aggregator.addTombstones(lists[i % lists.length]!);
+      this.ask(aggregator, keys, i % 64, (i % 64) + 1, Math.floor(this.params.numRangeTombstones / 2));
     }
+    for (const list of lists) this.scratch.recycle(list);
   }
 
   report(timing: RangeDelBenchReport['timing']): RangeDelBenchReport {
@@ -283,60 +275,6 @@ class Bench {
       if (aggregator.shouldDelete(bytes, offsets[i]!, offsets[i + 1]!, seqno, 'forward')) this.deleted++;
     }
   }
-
-  private tombstones(): TombstoneSet {
-    const { params, random } = this;
-    const { numRangeTombstones: count } = params;
-    const starts = new Float64Array(count);
-    const ends = new Float64Array(count);
-    for (let i = 0; i < count; i++) {
-      starts[i] = random.below(params.tombstoneStartUpperBound);
-      const width = Math.max(1, random.normal(params.tombstoneWidthMean, params.tombstoneWidthStddev));
-      ends[i] = Math.round(starts[i]! + width);
-    }
-    const seqnos = Int32Array.from({ length: count }, (_, i) => i);
-    // As internal keys are ordered: by start, then the newest first.
-    if (params.inputOrder === 'key') seqnos.sort((a, b) => starts[a]! - starts[b]! || b - a);
-    const set = new TombstoneSet(0, count, 16 * count);
-    for (const seqno of seqnos) {
-      const start = this.key(starts[seqno]!, this.startKey);
-      const end = this.key(ends[seqno]!, this.endKey);
-      set.add(start, 0, start.length, end, 0, end.length, seqno);
-    }
-    return set;
-  }
-
-  /** Neighbouring keys from a random one on. */
-  private askedKeys(count: number): AskedKeys {
-    const first = this.random.below(Math.max(1, this.params.shouldDeleteUpperBound - count + 1));
-    return sideBySide(Array.from({ length: count }, (_, i) => this.key(first + i).slice()));
-  }
-
-  /** Eight bytes, big-endian, into `target`: garbage would be collected while the clock runs. */
-  private key(value: number, target = this.startKey): Uint8Array {
-    if (this.params.keyShape === 'variable') return variableKey(value);
-    const high = Math.floor(value / 2 ** 32);
-    for (let i = 0; i < 4; i++) {
-      target[i] = high >>> (24 - 8 * i);
-      target[4 + i] = value >>> (24 - 8 * i);
-    }
-    return target;
-  }
-}
-
-function sideBySide(keys: readonly Uint8Array[]): AskedKeys {
-  const offsets = new Int32Array(keys.length + 1);
-  for (let i = 0; i < keys.length; i++) offsets[i + 1] = offsets[i]! + keys[i]!.length;
-  const bytes = new Uint8Array(offsets[keys.length]!);
-  for (let i = 0; i < keys.length; i++) bytes.set(keys[i]!, offsets[i]);
-  return { bytes, offsets };
-}
-
-/** `user/` and the digits in order of their number, then a tail of 0 to 12 bytes that the number decides. */
-function variableKey(value: number): Uint8Array {
-  return new TextEncoder().encode(
-    `user/${String(value).padStart(12, '0')}${'-suffix-text'.slice(0, value % 13)}`,
-  );
 }
 
 /** The bytewise order as a function that no fast path knows. */

@@ -1,5 +1,6 @@
-/** What the model test (test/range-del) does not see: memory that is used again. */
+/** What the model test (test/range-del) hardly sees: memory that is used again, and very many tombstones over one place. */
 import { expect, it } from 'vitest';
+import { SeededRandom, TEST_SCALE } from '../../../test/support/random.ts';
 import { bytewiseComparator } from '../../operators/comparator.ts';
 import { FragmentScratch } from './fragment-scratch.ts';
 import type { FragmentedTombstones } from './fragmented-tombstones.ts';
@@ -34,4 +35,41 @@ for (const snapshots of [undefined, [0], [3, 7, 20]]) {
     }
     for (const { list, wanted } of made) expect(shown(list)).toBe(wanted);
   });
+}
+
+it('a list that is given back is empty, and its memory serves another', () => {
+  const scratch = new FragmentScratch();
+  const first = fragmentTombstones(setOf(40, 5), bytewiseComparator, { scratch });
+  const { buffer } = first.seqnos;
+  scratch.recycle(first);
+  expect([first.count, first.stackCount, first.isEmpty]).toEqual([0, 0, true]);
+  expect(first.maxCoveringSeqno(Uint8Array.of(0, 8))).toBe(-1);
+  const second = fragmentTombstones(setOf(39, 5), bytewiseComparator, { scratch });
+  expect(second.seqnos.buffer).toBe(buffer);
+  expect(shown(second)).toBe(shown(fragmentTombstones(setOf(39, 5), bytewiseComparator)));
+});
+
+const SEED = 5150;
+
+it('wide stacks of distinct numbers are those that a flush with a snapshot at each number keeps', () => {
+  for (let round = 0; round < 6 * TEST_SCALE; round++) {
+    const random = new SeededRandom(SEED + round);
+    const count = 2 + random.below(400);
+    const starts = Array.from({ length: count }, () => random.below(1000)).sort((a, b) => a - b);
+    const set = new TombstoneSet();
+    const numbers = Array.from({ length: count }, (_, i) => i);
+    for (const start of starts) {
+      const [seqno] = numbers.splice(random.below(numbers.length), 1) as [number];
+      const end = start + 1 + random.below(round % 2 === 0 ? 900 : 20);
+      set.add(fixed32(start), 0, 4, fixed32(end), 0, 4, seqno);
+    }
+    const snapshots = Array.from({ length: count }, (_, i) => i);
+    const all = fragmentTombstones(set, bytewiseComparator);
+    const kept = fragmentTombstones(set, bytewiseComparator, { snapshots });
+    expect(shown(all), `seed ${SEED + round}`).toBe(shown(kept));
+  }
+});
+
+function fixed32(value: number): Uint8Array {
+  return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
 }
