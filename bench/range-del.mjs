@@ -139,7 +139,7 @@ function growth({ say }) {
     ]);
     const nanos = (results.fragmentTombstonesUs * 1000) / count;
     return [
-      count,
+      String(count),
       us(results.fragmentTombstonesUs),
       nanos.toFixed(1),
       us(results.shouldDeleteFirstUs),

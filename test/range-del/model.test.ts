@@ -224,7 +224,10 @@ function checkCompaction(
 
 function randomTombstones(random: SeededRandom, comparator: Comparator): ModelTombstone[] {
   const count = random.chance(0.2) ? 1 + random.below(300) : 1 + random.below(30);
-  const shape = random.below(4);
+  const shape = random.below(5);
+  // Of keys of one length: bytes that they share, and how many follow.
+  const shared = random.below(8);
+  const own = 1 + random.below(7);
   const makeKey = (): Uint8Array => {
     switch (shape) {
       case 0:
@@ -242,6 +245,11 @@ function randomTombstones(random: SeededRandom, comparator: Comparator): ModelTo
           random.below(256),
           random.below(256),
         );
+      case 3: {
+        const key = new Uint8Array(shared + own).fill(7);
+        for (let i = shared; i < key.length; i++) key[i] = random.below(random.chance(0.5) ? 3 : 256);
+        return key;
+      }
       default: {
         const key = new Uint8Array(1 + random.below(12)).fill(120);
         for (let i = random.below(8); i < key.length; i++) key[i] = random.below(3);

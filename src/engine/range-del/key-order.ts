@@ -130,28 +130,26 @@ function fillUniform(
   const length = offsets[1]! - offsets[0]!;
   if (offsets[count] !== count * length) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const middle = length * (count >> 1);
-  const last = length * (count - 1);
-  let shared = 0;
-  while (
-    shared + 8 <= length &&
-    view.getUint32(shared) === view.getUint32(middle + shared) &&
-    view.getUint32(shared) === view.getUint32(last + shared)
-  ) {
-    shared += 4;
-  }
-  const width = length - shared === 4 ? 4 : PREFIX_BYTES;
-  if (length - shared < width) return undefined;
-  const shape = { sharedLength: shared, uniformLength: length, width };
-  for (let i = 4; i < shared; i += 4) {
+  if (length < 4) return undefined;
+  const common = Math.min(
+    commonLength(bytes, 0, length * (count >> 1), length),
+    commonLength(bytes, 0, length * (count - 1), length),
+  );
+  // If four or six bytes can tell the keys apart, these say all about them.
+  const width = common >= length - 4 ? 4 : PREFIX_BYTES;
+  const shared = Math.min(common, length - width);
+  if (shared < 0) return undefined;
+  for (let i = shared - 4; i > 0; i -= 4) {
     const word = view.getInt32(i);
     for (let k = 1; k < count; k++) if (view.getInt32(k * length + i) !== word) return undefined;
   }
-  const firstWord = shared > 0 ? view.getInt32(0) : 0;
+  // The shared bytes of the first word.
+  const mask = shared >= 4 ? -1 : shared === 0 ? 0 : -1 << (32 - 8 * shared);
+  const firstWord = view.getInt32(0) & mask;
   for (let t = 0, pos = 0; 2 * t < count; t++, pos += 2 * length) {
     const endPos = pos + length;
     if (offsets[2 * t] !== pos || offsets[2 * t + 1] !== endPos) return undefined;
-    if (shared > 0 && (view.getInt32(pos) !== firstWord || view.getInt32(endPos) !== firstWord))
+    if ((view.getInt32(pos) & mask) !== firstWord || (view.getInt32(endPos) & mask) !== firstWord)
       return undefined;
     if (width === 4) {
       starts[t] = direction * view.getUint32(pos + shared);
@@ -161,7 +159,14 @@ function fillUniform(
       ends[t] = direction * sixBytesAt(view, endPos + shared);
     }
   }
-  return shape;
+  return { sharedLength: shared, uniformLength: length, width };
+}
+
+/** How many of `length` bytes from `a` and from `b` on are the same. */
+function commonLength(bytes: Uint8Array, a: number, b: number, length: number): number {
+  let common = 0;
+  while (common < length && bytes[a + common] === bytes[b + common]) common++;
+  return common;
 }
 
 function sixBytesAt(view: DataView, pos: number): number {
