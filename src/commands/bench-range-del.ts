@@ -46,7 +46,9 @@ export default class BenchRangeDel extends SstkitCommand {
     'use-compaction-range-del-aggregator': switchFlag(
       'as a compaction, with snapshots {0} [default: off, as a read]',
     ),
-    'eager-seq-set': switchFlag('build the set of sequence numbers while fragmenting [default: off]'),
+    'eager-seq-set': switchFlag(
+      'build the set of sequence numbers with each list, counted as fragmenting [default: off]',
+    ),
     compare: switchFlag('run with the set built early and late, in turns, and print both with ratios'),
     keys: string({ description: 'shape of the keys', options: ['fixed', 'variable'], default: 'fixed' }),
     order: string({ description: 'order of the keys', options: ['bytewise', 'custom'], default: 'bytewise' }),
@@ -118,7 +120,7 @@ export default class BenchRangeDel extends SstkitCommand {
     } else {
       render.writeRangeDelComparison(this.stdout, comparison.lazy, comparison.eager);
     }
-    for (const line of render.rangeDelNotes(report, params)) this.note(line);
+    for (const line of render.rangeDelNotes(report, params, flags.compare === true)) this.note(line);
     return ExitStatus.ok;
   }
 }

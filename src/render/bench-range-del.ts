@@ -50,7 +50,11 @@ export function writeRangeDelComparison(
 }
 
 /** How it was timed: for stderr. */
-export function rangeDelNotes(report: RangeDelBenchReport, params: RangeDelBenchParams): string[] {
+export function rangeDelNotes(
+  report: RangeDelBenchReport,
+  params: RangeDelBenchParams,
+  compared: boolean,
+): string[] {
   const { timing } = report;
   return [
     params.inputOrder === 'key'
@@ -59,6 +63,11 @@ export function rangeDelNotes(report: RangeDelBenchReport, params: RangeDelBench
     `timed in blocks of ${timing.runsPerBatch} runs after ${timing.warmUpRuns} untimed ones; nothing is subtracted`,
     'lists give their memory back after each block, outside of the clock',
     `one reading of the clock costs ${timing.clockCallNanos.toFixed(0)} ns, two a block`,
+    ...(compared
+      ? [
+          'both sets are built at once and by the same code: the eager one right after its list, inside its time',
+        ]
+      : []),
     `sets of sequence numbers built: ${report.seqnoSetsBuilt}`,
   ];
 }

@@ -26,7 +26,10 @@ export interface RangeDelBenchParams {
   shouldDeletesPerRun: number;
   addTombstonesPerRun: number;
   useCompactionRangeDelAggregator: boolean;
-  /** Build the set of sequence numbers while fragmenting, as RocksDB did before 7.8. */
+  /**
+   * Build the set of sequence numbers with each list, and count it as fragmenting, as RocksDB did before 7.8: there
+   * number by number, here from all at once, by the code that otherwise runs late. What differs is when, not how.
+   */
   eagerSeqSet: boolean;
   /** `fixed`: 8-byte big-endian; `variable`: decimal text behind a prefix, of different lengths. */
   keyShape: 'fixed' | 'variable';
