@@ -4,16 +4,11 @@ import { CorruptionError } from '../errors.ts';
 import { maskCrc32c } from '../hash/crc32c.ts';
 import type { HashFunctions } from '../hash/registry.ts';
 import { TRAILER_SIZE } from './internal-key.ts';
+import { headerSizeOf, LEGACY_HEADER_SIZE, LOG_BLOCK_SIZE, LogRecordType } from './log/log-format.ts';
 
 /**
- * Tells logs by their beginning. WALs and MANIFESTs are both written in log format:
- *
- *   block of 32768 bytes: records, none across the end
- *   record: masked crc32c of all that follows the length (4), payload length (2), type (1),
- *           types 5 to 8, 11, 131: log number (4); payload
- *
- * so that a checksum that holds says "a log", and the payload says which: a write batch or a version edit.
- * Source: RocksDB db/log_format.h, db/log_reader.cc.
+ * Tells logs by their beginning. WALs and MANIFESTs are both written in log format (log/log-format.ts), so that a
+ * checksum that holds says "a log", and the payload says which: a write batch or a version edit.
  */
 export type LogKind = 'wal' | 'manifest';
 
@@ -24,29 +19,23 @@ export interface LogGuess {
   readonly certain: boolean;
 }
 
-const BLOCK_SIZE = 32768;
-const HEADER_SIZE = 7;
-const RECYCLABLE_HEADER_SIZE = 11;
 /** Full and First, whose payload begins a logical record. */
-const FULL = 1;
-const FIRST = 2;
-const LAST = 4;
+const { full: FULL, first: FIRST, last: LAST } = LogRecordType;
 /** Full and First, plain and recyclable. */
 const BEGINNING_TYPES: ReadonlySet<number> = new Set([FULL, FIRST, 5, 6]);
 /** WALs alone have the types above 4: recycled, compressed, with timestamps, with their predecessor. */
 const WAL_TYPES: ReadonlySet<number> = new Set([5, 6, 7, 8, 9, 10, 11, 130, 131]);
-const RECYCLABLE_TYPES: ReadonlySet<number> = new Set([5, 6, 7, 8, 11, 131]);
 
 /** `head` is the beginning of a file, of two blocks at least where it has them. Undefined: it is no log. */
 export function guessLog(head: Uint8Array, hashes: HashFunctions): LogGuess | undefined {
   let log = false;
   // A damaged first block does not hide a log: records begin again with the next one.
-  for (let blockStart = 0; blockStart < head.length; blockStart += BLOCK_SIZE) {
-    const blockEnd = Math.min(blockStart + BLOCK_SIZE, head.length);
-    for (let pos = blockStart; pos + HEADER_SIZE <= blockEnd; ) {
+  for (let blockStart = 0; blockStart < head.length; blockStart += LOG_BLOCK_SIZE) {
+    const blockEnd = Math.min(blockStart + LOG_BLOCK_SIZE, head.length);
+    for (let pos = blockStart; pos + LEGACY_HEADER_SIZE <= blockEnd; ) {
       const type = head[pos + 6]!;
       const length = readFixed16(head, pos + 4);
-      const payload = pos + headerSize(type);
+      const payload = pos + headerSizeOf(type);
       const end = payload + length;
       if (!isKnownType(type) || end > blockEnd) break;
       const crc = maskCrc32c(hashes.crc32c(head, pos + 6, end));
@@ -65,11 +54,11 @@ export function guessLog(head: Uint8Array, hashes: HashFunctions): LogGuess | un
 
 /** A first record that is damaged, or cut off before its end: its shape is all there is. */
 function guessFirstRecord(head: Uint8Array): LogGuess | undefined {
-  if (head.length < HEADER_SIZE || !BEGINNING_TYPES.has(head[6]!)) return undefined;
+  if (head.length < LEGACY_HEADER_SIZE || !BEGINNING_TYPES.has(head[6]!)) return undefined;
   const type = head[6]!;
-  const start = headerSize(type);
+  const start = headerSizeOf(type);
   const end = start + readFixed16(head, 4);
-  if (end > BLOCK_SIZE || start >= head.length) return undefined;
+  if (end > LOG_BLOCK_SIZE || start >= head.length) return undefined;
   // Behind a whole record comes the next header, zeros, or nothing.
   const nextType = head[end + 6];
   if (nextType !== undefined && nextType !== 0 && !isKnownType(nextType)) return undefined;
@@ -82,10 +71,6 @@ function guessFirstRecord(head: Uint8Array): LogGuess | undefined {
 
 function isKnownType(type: number): boolean {
   return (type >= FULL && type <= LAST) || WAL_TYPES.has(type);
-}
-
-function headerSize(type: number): number {
-  return RECYCLABLE_TYPES.has(type) ? RECYCLABLE_HEADER_SIZE : HEADER_SIZE;
 }
 
 /** Undefined where a payload could be both, as an empty one, or is neither. `whole`: it is all of its record. */
