@@ -105,7 +105,42 @@ export {
   trailerSeqno,
   trailerType,
 } from './format/internal-key.ts';
+export {
+  decodePredecessorWal,
+  decodeTimestampSizes,
+  type LogTimestampSize,
+  type PredecessorWal,
+} from './format/log/log-control.ts';
+export type { LogControlKind } from './format/log/log-format.ts';
+export {
+  type LogEnd,
+  type LogFault,
+  LogReader,
+  type LogReaderOptions,
+  type LogRecord,
+} from './format/log/log-reader.ts';
 export { PEBBLE_MAGIC, type TableFormat, TableMagic, tableFormatOf } from './format/magic.ts';
+export { decodeCurrent } from './format/manifest/current-file.ts';
+export { decodeVersionEdit } from './format/manifest/decode-version-edit.ts';
+export { type ManifestEvents, type ReadManifest, readManifest } from './format/manifest/manifest-reader.ts';
+export {
+  type LevelFiles,
+  type LiveBlobFile,
+  levelsOf,
+  type ManifestColumnFamily,
+  ManifestState,
+} from './format/manifest/manifest-state.ts';
+export {
+  type BlobFileAddition,
+  type BlobFileGarbage,
+  type CompactCursor,
+  type DeletedFile,
+  EditTag,
+  type NewFile,
+  type UnknownField,
+  type VersionEdit,
+  type WalAddition,
+} from './format/manifest/version-edit.ts';
 export { decodeMetaindex, type MetaindexEntry } from './format/metaindex.ts';
 export { openPlainTable, type PlainTable } from './format/plain/plain-table.ts';
 export type { PlainTableIterator } from './format/plain/plain-table-iterator.ts';

@@ -4,6 +4,8 @@ import type { FileKind } from '../format/file-kind.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { expandInputs, forEachInput, type InputFile, type OpenInput } from './input.ts';
 import { judgeTableInput } from './table-inputs.ts';
+import { DatabaseCheck } from './verify/database-check.ts';
+import { verifyManifest } from './verify/manifest-check.ts';
 import {
   type FileReport,
   type FileStatus,
@@ -44,8 +46,9 @@ const TABLE_NAME = /\.(sst|ldb)$/;
 const WAL_NAME = /\.log$/;
 
 /**
- * Checks every table file that the PATHs lead to, each by itself. What is wrong with a file stands in its report;
- * thrown are bugs only.
+ * Checks every table file that the PATHs lead to, each by itself, and MANIFESTs that are named. Tables in the directory
+ * of a database are also compared with its MANIFEST, which gets a report of its own. What is wrong with a file stands
+ * in its report; thrown are bugs only.
  */
 export async function verifyPaths(
   environment: VerifyEnvironment,
@@ -74,6 +77,8 @@ class VerifyRun {
   stopped = false;
   private doneBytes = 0;
   private readonly totalBytes: number;
+  /** Of the PATH at hand, by directory; undefined until its first file comes. */
+  private databases = new Map<string, DatabaseCheck | undefined>();
 
   constructor(
     private readonly environment: VerifyEnvironment,
@@ -89,6 +94,7 @@ class VerifyRun {
     const inputs = expandInputs(environment, [path], request);
     for (const failure of inputs.failures) this.fail(failure.file, failure);
     const before = this.summary.files;
+    this.databases = new Map(inputs.databases.map((directory) => [directory.replace(/\/$/, ''), undefined]));
     await forEachInput(
       environment,
       inputs.files,
@@ -102,6 +108,8 @@ class VerifyRun {
         else this.fail(file.path, error);
       },
     );
+    // Those to whose MANIFEST the walk did not come.
+    for (const database of this.databases.values()) if (database !== undefined) this.finish(database);
     // A database without a table is whole; a directory without one was most likely not the one that was meant.
     const empty = this.summary.files === before && !this.stopped && inputs.failures.length === 0;
     if (empty && inputs.databases.length === 0) {
@@ -111,13 +119,33 @@ class VerifyRun {
 
   private async input(input: OpenInput): Promise<void> {
     const { file, source, kind } = input;
+    const { environment, request, events } = this;
+    const database = this.databaseOf(file);
+    if (database?.manifestPath === file.path) {
+      // Table files come before it in the order of names.
+      this.finish(database);
+      return;
+    }
+    if (database?.currentPath === file.path && database.currentReport !== undefined) {
+      this.report(database.currentReport);
+      return;
+    }
+    if (file.named && kind.kind === 'manifest') {
+      this.report(verifyManifest(environment, { path: file.path, source }, request));
+      return;
+    }
     const verdict = judgeTableInput(input);
     if (verdict.use === 'table') {
-      const { environment, request, events } = this;
-      const report = await verifyTable(environment, { path: file.path, source, kind }, request, (offset) =>
-        events.progress(this.doneBytes + Math.min(offset, source.size), this.totalBytes),
+      const standing = database?.standingOf(file.path);
+      const bounds = standing?.is === 'live' ? standing.bounds : undefined;
+      const report = await verifyTable(
+        environment,
+        { path: file.path, source, kind },
+        { ...request, observer: bounds },
+        (offset) => events.progress(this.doneBytes + Math.min(offset, source.size), this.totalBytes),
       );
-      this.report(report);
+      if (bounds !== undefined) database!.take(bounds, source);
+      this.report(standing?.is === 'obsolete' ? withFinding(report, standing.note) : report);
       return;
     }
     // A log that has just been begun is empty, and whole.
@@ -130,6 +158,24 @@ class VerifyRun {
     } else {
       this.events.skipped(file.path, kind.kind);
     }
+  }
+
+  /** The database in whose directory a file was found. */
+  private databaseOf({ path, named }: InputFile): DatabaseCheck | undefined {
+    const directory = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+    if (named || !this.databases.has(directory)) return undefined;
+    let database = this.databases.get(directory);
+    if (database === undefined) {
+      database = DatabaseCheck.open(this.environment, directory, this.request);
+      this.databases.set(directory, database);
+    }
+    return database;
+  }
+
+  private finish(database: DatabaseCheck): void {
+    if (database.isFinished || this.stopped) return;
+    const report = database.finish();
+    if (report !== undefined) this.report(report);
   }
 
   private gone({ path }: InputFile): void {
@@ -157,6 +203,10 @@ class VerifyRun {
     this.events.report(report);
     if (this.request.strict && report.status !== 'ok') this.stopped = true;
   }
+}
+
+function withFinding(report: FileReport, finding: Finding): FileReport {
+  return { ...report, findings: [...report.findings, finding] };
 }
 
 const BLANK_REPORT: Omit<FileReport, 'path' | 'status' | 'findings'> = {

@@ -15,6 +15,7 @@ import { type ScanEvents, scanInputs } from '../../src/tools/scan-inputs.ts';
 import { runHere } from '../bug-cases/run-here.ts';
 import { PROJECT_ROOT, runCli } from '../support/cli.ts';
 import { fixture } from '../support/fixtures.ts';
+import { manifestOf } from '../support/manifest.ts';
 import { flipBit, overwrite, patchFooter } from '../support/patch.ts';
 
 interface Outcome {
@@ -77,6 +78,10 @@ function makeInputs(folder: string): void {
   write('unreadable/empty.sst', '');
   write('no-table/readme.txt', 'nothing here\n');
   write('empty-db/CURRENT', 'MANIFEST-000001\n');
+  write(
+    'empty-db/MANIFEST-000001',
+    manifestOf([{ comparator: 'c', logNumber: 1, nextFileNumber: 2, lastSequence: 0n }]),
+  );
   write('empty-db/000002.log', '');
 }
 

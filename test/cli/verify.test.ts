@@ -18,6 +18,7 @@ import { IoError } from '../../src/errors.ts';
 import { type NodeEnvironment, openNodeEnvironment } from '../../src/node/environment.ts';
 import { type FileReport, verifyPaths } from '../../src/tools/verify.ts';
 import { PROJECT_ROOT, runCli } from '../support/cli.ts';
+import { manifestOf } from '../support/manifest.ts';
 
 const FIXTURES = path.join(PROJECT_ROOT, 'test/fixtures');
 const SHARED = path.resolve(PROJECT_ROOT, '../shared/fixtures/db');
@@ -109,7 +110,8 @@ describe('a directory', () => {
     expect(status).toBe(0);
     const lines = stdout.toString().trimEnd().split('\n');
     const tables = readdirSync(path.join(FIXTURES, 'db/mixed')).filter((name) => name.endsWith('.sst'));
-    expect(lines).toHaveLength(tables.length + 1);
+    expect(lines).toHaveLength(tables.length + 2);
+    expect(lines.at(-2)).toMatch(/^test\/fixtures\/db\/mixed\/MANIFEST-000005: ok, 977 bytes$/);
     expect(lines[0]).toMatch(/^test\/fixtures\/db\/mixed\/000012\.sst: ok, /);
     expect(stderr).toMatch(/^\d+ other files skipped/m);
     const verbose = await runCli(['verify', 'test/fixtures/db/mixed', '--verbose']);
@@ -176,7 +178,16 @@ describe('a directory', () => {
     mkdirSync(empty);
     expect((await verifyJson(empty)).status).toBe(3);
     writeFileSync(path.join(empty, 'CURRENT'), 'MANIFEST-000001\n');
-    expect((await verifyJson(empty)).status).toBe(0);
+    expect((await verifyJson(empty)).document.files).toMatchObject([
+      { path: `${empty}/CURRENT`, kind: 'current', status: 'damaged', findings: [{ code: 'current_file' }] },
+    ]);
+    writeFileSync(
+      path.join(empty, 'MANIFEST-000001'),
+      manifestOf([{ comparator: 'c', logNumber: 1, nextFileNumber: 2, lastSequence: 0n }]),
+    );
+    const { status, document } = await verifyJson(empty);
+    expect(status).toBe(0);
+    expect(document.files).toMatchObject([{ kind: 'manifest', status: 'ok' }]);
   });
 
   it('is left as it was', async () => {
@@ -193,6 +204,7 @@ describe('a directory', () => {
 describe('the exit status', () => {
   it.each([
     [0, ['demo:basic.sst', 'demo:leveldb.ldb', 'demo:tombstones.sst']],
+    [0, ['test/fixtures/db/mixed', 'test/fixtures/db/mixed/MANIFEST-000005']],
     [1, ['demo:damaged.sst']],
     [1, ['demo:damaged.sst', 'no-such-file', 'test/fixtures/cuckoo/cuckoo.sst']],
     [3, ['no-such-file', 'test/fixtures/cuckoo/cuckoo.sst']],

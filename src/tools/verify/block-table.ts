@@ -9,13 +9,15 @@ import { DamageShapes } from '../damage-shape.ts';
 import type { Finding } from '../finding.ts';
 import type { OpenedTableFile } from '../open-any-table.ts';
 import { DataCheck } from './data-check.ts';
+import type { EntryTotals } from './entry-totals.ts';
 import { FileMap, type GapReason } from './file-map.ts';
 import { FilterCheck } from './filter-check.ts';
 import type { FindingLog } from './finding-log.ts';
 import type { IndexCheck } from './index-check.ts';
 import { checkMetaBlocks, type MetaFacts } from './meta-check.ts';
 import { checkProperties, countedEntries } from './property-check.ts';
-import type { TableCounts, VerifyEnvironment, VerifyOptions } from './verify-table.ts';
+import type { TableObserver } from './table-observer.ts';
+import type { TableCounts, VerifyEnvironment, VerifyTableOptions } from './verify-table.ts';
 
 const MAX_SEQNO = 2n ** 56n - 1n;
 
@@ -26,7 +28,7 @@ export async function verifyBlockTable(
   environment: VerifyEnvironment,
   opened: OpenedBlockTable,
   index: IndexCheck,
-  options: VerifyOptions,
+  options: VerifyTableOptions,
   log: FindingLog,
   advanced: (offset: number) => void,
 ): Promise<TableCounts> {
@@ -40,19 +42,21 @@ class BlockTableCheck {
   private readonly table: TableReader;
   private readonly checksumsOnly: boolean;
   private readonly withOrder: boolean;
+  private readonly observer: TableObserver | undefined;
 
   constructor(
     private readonly environment: VerifyEnvironment,
     private readonly opened: OpenedBlockTable,
     /** Has seen the index while the table was opened. */
     private readonly index: IndexCheck,
-    options: VerifyOptions,
+    options: VerifyTableOptions,
     private readonly log: FindingLog,
     private readonly advanced: (offset: number) => void,
   ) {
     this.table = opened.table;
     this.checksumsOnly = options.checksumsOnly ?? false;
     this.withOrder = options.order ?? true;
+    this.observer = options.observer;
     log.shapes = new DamageShapes(opened.table.blocks, options.shapeBudgetBytes);
   }
 
@@ -61,12 +65,19 @@ class BlockTableCheck {
     const { blocks, recovered } = opened;
     for (const finding of opened.findings) if (finding.code !== 'block_lost') log.add(finding);
     this.notes();
+    this.observer?.opened({
+      comparatorName: table.comparatorName,
+      order: this.withOrder ? table.storedComparator : undefined,
+      timestampSize: table.storedTimestampSize,
+      isExternal: table.properties?.get('rocksdb.external_sst_file.version') !== undefined,
+    });
     await this.checkGlobalSeqno();
     if (log.stopped) return;
 
     const meta = await checkMetaBlocks(table, log, {
       checksumsOnly: this.checksumsOnly,
       dataBlockCount: blocks.problems.length === 0 ? blocks.count : 0,
+      observer: this.observer,
     });
     if (recovered === undefined) this.index.report(log);
     this.countBlocks(meta);
@@ -83,11 +94,13 @@ class BlockTableCheck {
       firstKeys: recovered === undefined ? this.index.firstKeysOf(table, blocks) : undefined,
       holes: recovered?.holes ?? [],
       filter,
+      observer: this.observer,
       advanced: this.advanced,
     });
     await data.run(this.environment);
     filter?.report(log);
     this.counts.entries = data.totals.entries + (meta.tombstones?.entries ?? 0);
+    this.observeSeqnos(data.totals, meta.tombstones);
     if (log.stopped) return;
     await this.checkEmbedded(data.embedded);
     this.checkUnexpectedChecksums(data);
@@ -95,6 +108,12 @@ class BlockTableCheck {
     if (recovered === undefined) this.checkMap(meta, data);
     this.compareProperties(meta, data);
     this.sumUpLosses(meta, data);
+  }
+
+  private observeSeqnos(points: EntryTotals, tombstones: EntryTotals | undefined): void {
+    const smallest = Math.min(points.smallestSeqno, tombstones?.smallestSeqno ?? Number.POSITIVE_INFINITY);
+    const largest = Math.max(points.largestSeqno, tombstones?.largestSeqno ?? -1);
+    if (largest >= 0) this.observer?.seqnos(smallest, largest);
   }
 
   private notes(): void {

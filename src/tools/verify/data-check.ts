@@ -24,6 +24,7 @@ import type { FilterCheck } from './filter-check.ts';
 import type { FindingLog } from './finding-log.ts';
 import { KeyOrder } from './key-order.ts';
 import { RestartCheck } from './restart-check.ts';
+import type { TableObserver } from './table-observer.ts';
 
 export interface DataCheckOptions {
   readonly dictionary: Uint8Array | undefined;
@@ -38,6 +39,8 @@ export interface DataCheckOptions {
   readonly holes: readonly BlockHandle[];
   /** Is asked for each key. */
   readonly filter: FilterCheck | undefined;
+  /** Sees the first and the last key of each block. */
+  readonly observer: TableObserver | undefined;
   /** How far in the file the check has come, in bytes. */
   advanced(offset: number): void;
 }
@@ -248,7 +251,7 @@ export class DataCheck {
 
   private checkEntries(block: LoadedBlock): void {
     const { iterator, restarts, totals, tracker, order, minKeyLength } = this;
-    const { filter } = this.options;
+    const { filter, observer } = this.options;
     // A block that fails before its first entry leaves nothing behind of the block before it.
     iterator.count = 0;
     const layout = iterator.reset(block.contents);
@@ -265,6 +268,7 @@ export class DataCheck {
       const type = trailerType(key, keyLength);
       if (good++ === 0) {
         tracker.good(iterator);
+        observer?.point(key, keyLength);
         this.checkFirstKey(block);
       }
       if (order !== undefined) {
@@ -278,6 +282,7 @@ export class DataCheck {
     restarts.end();
     if (good > 0 && iterator.keyLength >= minKeyLength) {
       tracker.good(iterator);
+      observer?.point(iterator.key, iterator.keyLength);
       this.checkLastKey(block);
     }
     this.checkHashIndex(block.contents, layout, faults);

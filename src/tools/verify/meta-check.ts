@@ -23,6 +23,7 @@ import { keyText } from './data-check.ts';
 import { EntryTotals } from './entry-totals.ts';
 import type { FindingLog } from './finding-log.ts';
 import { RestartCheck } from './restart-check.ts';
+import type { TableObserver } from './table-observer.ts';
 
 type Block = NonNullable<Finding['block']>;
 
@@ -41,6 +42,14 @@ export interface MetaFacts {
   blockCount: number;
 }
 
+export interface MetaCheckOptions {
+  readonly checksumsOnly: boolean;
+  /** 0: not known. */
+  readonly dataBlockCount: number;
+  /** Sees each range tombstone. */
+  readonly observer: TableObserver | undefined;
+}
+
 /** Kinds that are read, and judged, when the table is opened. */
 const OPENED: ReadonlySet<BlockType> = new Set(['properties', 'index']);
 
@@ -48,7 +57,7 @@ const OPENED: ReadonlySet<BlockType> = new Set(['properties', 'index']);
 export async function checkMetaBlocks(
   table: TableReader,
   log: FindingLog,
-  options: { checksumsOnly: boolean; dataBlockCount: number },
+  options: MetaCheckOptions,
 ): Promise<MetaFacts> {
   const check = new MetaCheck(table, log, options);
   await check.metaindex();
@@ -75,7 +84,7 @@ class MetaCheck {
   constructor(
     private readonly table: TableReader,
     private readonly log: FindingLog,
-    private readonly options: { checksumsOnly: boolean; dataBlockCount: number },
+    private readonly options: MetaCheckOptions,
   ) {}
 
   /** Readers look names up by binary search: they have to ascend. */
@@ -245,7 +254,7 @@ class MetaCheck {
         const start = keyText(key, keyLength - TRAILER_SIZE);
         const end = data.subarray(valueStart, valueEnd);
         malformed(`its start ${start} lies behind its end ${keyText(end, end.length)}`);
-      }
+      } else this.options.observer?.tombstone(key, keyLength, data, valueStart, valueEnd);
     });
     facts.tombstones = walked && faults === 0 ? totals : undefined;
   }

@@ -10,7 +10,7 @@ import { EntryTotals } from './entry-totals.ts';
 import type { FindingLog } from './finding-log.ts';
 import { KeyOrder } from './key-order.ts';
 import { checkProperties, countedEntries } from './property-check.ts';
-import type { TableCounts, VerifyOptions } from './verify-table.ts';
+import type { TableCounts, VerifyTableOptions } from './verify-table.ts';
 
 /** A look at the clock a row would cost more than the row. */
 const ROWS_PER_ADVANCE = 1024;
@@ -19,7 +19,7 @@ const ROWS_PER_ADVANCE = 1024;
 export function verifyPlainTable(
   plain: PlainTable,
   findings: readonly Finding[],
-  options: VerifyOptions,
+  options: VerifyTableOptions,
   log: FindingLog,
   advanced: (offset: number) => void,
 ): TableCounts {
@@ -46,6 +46,13 @@ export function verifyPlainTable(
     });
   }
 
+  const { observer } = options;
+  observer?.opened({
+    comparatorName: plain.properties?.get('rocksdb.comparator'),
+    order: options.order === false ? undefined : comparator,
+    timestampSize: options.timestampSize ?? comparator?.timestampSize ?? 0,
+    isExternal: false,
+  });
   let complete = true;
   let rows: PlainTableIterator | undefined;
   try {
@@ -74,6 +81,7 @@ export function verifyPlainTable(
         if (assumed) order = undefined;
       }
       totals.add(key, keyLength, type, rows.valueEnd - rows.valueStart);
+      if (observer !== undefined && totals.entries === 1) observer.point(key, keyLength);
       if (rows.count % ROWS_PER_ADVANCE === 0) advanced(rows.entryOffset);
     }
   } catch (error) {
@@ -91,6 +99,10 @@ export function verifyPlainTable(
     log.add(finding);
   }
   counts.entries = totals.entries;
+  if (observer !== undefined && rows !== undefined && totals.entries > 0) {
+    observer.point(rows.key, rows.keyLength);
+    observer.seqnos(totals.smallestSeqno, totals.largestSeqno);
+  }
   if (plain.properties === undefined || log.stopped) return counts;
   checkProperties(
     plain.properties,

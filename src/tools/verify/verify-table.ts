@@ -13,6 +13,7 @@ import { verifyBlockTable } from './block-table.ts';
 import { FindingLog } from './finding-log.ts';
 import { IndexCheck } from './index-check.ts';
 import { verifyPlainTable } from './plain-table.ts';
+import type { TableObserver } from './table-observer.ts';
 
 /** Filters are asked with the hash of keys. */
 export interface VerifyEnvironment extends Environment {
@@ -30,6 +31,11 @@ export interface VerifyOptions extends OpenTableOptions {
   readonly strict?: boolean;
   /** Bytes that the search for flipped bits may hash in one file. Default: 1 GiB, about a second. */
   readonly shapeBudgetBytes?: number;
+}
+
+export interface VerifyTableOptions extends VerifyOptions {
+  /** Sees what the table holds. Default: none. */
+  readonly observer?: TableObserver | undefined;
 }
 
 export const DEFAULT_MAX_FINDINGS = 1000;
@@ -66,7 +72,7 @@ export interface TableCounts {
 export async function verifyTable(
   environment: VerifyEnvironment,
   file: { readonly path: string; readonly source: ByteSource; readonly kind: FileKindResult },
-  options: VerifyOptions,
+  options: VerifyTableOptions,
   advanced: (offset: number) => void = () => undefined,
 ): Promise<FileReport> {
   const { path, source, kind } = file;
