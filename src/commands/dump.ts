@@ -23,15 +23,20 @@ import type { Finding } from '../tools/finding.ts';
 
 export default class Dump extends SstkitCommand {
   static override summary =
-    'what a table file is made of: footer, properties, index, blocks, filter, compatibility';
+    'what a table file or a MANIFEST is made of: footer, properties, index, blocks, filter, compatibility; edits';
 
   static override description =
     'Reads the file once and compares the checksums (of blocks up to 16 MiB); what is damaged is named on stderr. ' +
     'Without a part asked for, everything but single blocks is shown. --properties and --meta-blocks alone ' +
-    'read only these blocks. --entries shows the entries of data and range-deletion blocks, --block those of any kind.';
+    'read only these blocks. --entries shows the entries of data and range-deletion blocks, --block those of any kind. ' +
+    'Of a MANIFEST each edit is shown, and the live files that they leave.';
 
   static override args = {
-    path: pathArgument({ description: 'table files and directories', required: true, multiple: true }),
+    path: pathArgument({
+      description: 'table files, MANIFESTs and directories',
+      required: true,
+      multiple: true,
+    }),
   };
 
   static override flags = {

@@ -50,6 +50,18 @@ export class CsvDump implements DumpOutput {
     // Has no rows.
   }
 
+  manifest(): void {
+    // Has none of the parts that are rows: the tool refuses it before.
+  }
+
+  edit(): void {
+    // As above.
+  }
+
+  live(): void {
+    // As above.
+  }
+
   properties({ known, user }: PropertyView): void {
     for (const { jsonName, value } of known) {
       this.line([jsonName, typeof value === 'object' && value !== null ? JSON.stringify(value) : value]);

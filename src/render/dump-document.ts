@@ -11,8 +11,8 @@ interface JsonObject {
 }
 
 /** What every document of a file begins with. */
-export function documentHead(path: string, size: number): JsonObject {
-  return { kind: 'sst', path, size };
+export function documentHead(path: string, size: number, kind = 'sst'): JsonObject {
+  return { kind, path, size };
 }
 
 export function metaindexJson(metaindex: readonly MetaindexEntry[] | undefined): JsonObject[] | null {

@@ -5,6 +5,7 @@ import type { EntryPlace } from '../tools/dump/block-entries.ts';
 import type { BlockDescription } from '../tools/dump/describe-block.ts';
 import type { PropertyView } from '../tools/dump/describe-properties.ts';
 import type { DumpOutput, DumpParts } from '../tools/dump/dump-files.ts';
+import type { EditRecord, LiveSet } from '../tools/dump/manifest-dump.ts';
 import type { DumpSubject } from '../tools/dump/open-subject.ts';
 import type { BlockRow } from '../tools/dump/walk-blocks.ts';
 import type { TableDump } from '../tools/dump.ts';
@@ -13,6 +14,7 @@ import type { Row } from '../tools/row.ts';
 import { blockRowJson, documentHead, errorJson, findingJson, metaindexJson } from './dump-document.ts';
 import { descriptionJson, handleEntryJson, namedEntryJson, placeJson, ScanRowText } from './dump-entries.ts';
 import { type BytesMode, formatHex } from './key-format.ts';
+import { editJson, liveSetJson } from './manifest-json.ts';
 import type { ByteSink } from './sink.ts';
 
 /** An object's members without its braces. */
@@ -28,6 +30,7 @@ export class JsonDump implements DumpOutput {
   private single = true;
   private files = 0;
   private blocks = 0;
+  private edits = 0;
   private entries = 0;
   private withEntries = false;
   private rows: ScanRowText | undefined;
@@ -44,11 +47,22 @@ export class JsonDump implements DumpOutput {
   }
 
   file(subject: DumpSubject): void {
-    const { sink } = this;
     this.rows = new ScanRowText('ndjson', subject.path, this.bytes, false);
-    if (this.files++ > 0) sink.writeText(',\n');
-    sink.writeText(this.single ? '{"schema":1,' : '{');
-    sink.writeText(members(documentHead(subject.path, subject.source.size)));
+    this.begin(documentHead(subject.path, subject.source.size));
+  }
+
+  manifest(path: string, size: number): void {
+    this.begin(documentHead(path, size, 'manifest'));
+    this.edits = 0;
+    this.sink.writeText(',"edits":[');
+  }
+
+  edit(record: EditRecord): void {
+    this.sink.writeText(`${this.edits++ > 0 ? ',' : ''}\n${JSON.stringify(editJson(record, this.bytes))}`);
+  }
+
+  live(live: LiveSet): void {
+    this.sink.writeText(`],${members(liveSetJson(live, this.bytes))}`);
   }
 
   summary(_: TableDump, document: object): void {
@@ -117,6 +131,11 @@ export class JsonDump implements DumpOutput {
     this.sink.writeText(this.single ? '\n' : '\n]}\n');
   }
 
+  private begin(head: object): void {
+    if (this.files++ > 0) this.sink.writeText(',\n');
+    this.sink.writeText(`${this.single ? '{"schema":1,' : '{'}${members(head)}`);
+  }
+
   private beginEntries(withEntries: boolean): void {
     this.withEntries = withEntries;
     this.entries = 0;
@@ -147,6 +166,19 @@ export class NdjsonDump implements DumpOutput {
     this.head = members({ file: subject.path });
     this.rows = new ScanRowText('ndjson', subject.path, this.bytes, true);
     this.summaryText = undefined;
+  }
+
+  manifest(path: string): void {
+    this.head = members({ file: path });
+    this.summaryText = undefined;
+  }
+
+  edit(record: EditRecord): void {
+    this.line(editJson(record, this.bytes));
+  }
+
+  live(): void {
+    // The edits are its rows.
   }
 
   summary({ path, size }: TableDump, document: object): void {

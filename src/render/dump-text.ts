@@ -6,6 +6,7 @@ import type { BlockDescription } from '../tools/dump/describe-block.ts';
 import type { FilterSummary } from '../tools/dump/describe-filter.ts';
 import type { Json, PropertyView } from '../tools/dump/describe-properties.ts';
 import type { DumpOutput, DumpParts } from '../tools/dump/dump-files.ts';
+import type { EditRecord, LiveSet } from '../tools/dump/manifest-dump.ts';
 import type { DumpSubject } from '../tools/dump/open-subject.ts';
 import type { KindTotals } from '../tools/dump/survey-blocks.ts';
 import type { BlockRow } from '../tools/dump/walk-blocks.ts';
@@ -15,6 +16,7 @@ import type { Row } from '../tools/row.ts';
 import { checksumText } from './dump-document.ts';
 import { ScanRowText, writeHexLines } from './dump-entries.ts';
 import { type BytesMode, formatHex, formatKey } from './key-format.ts';
+import { ManifestText } from './manifest-text.ts';
 import type { ByteSink } from './sink.ts';
 import { type Cell, writeTable } from './table.ts';
 import type { Theme } from './theme.ts';
@@ -41,6 +43,7 @@ export class TextDump implements DumpOutput {
   private files = 0;
   private rows: ScanRowText | undefined;
   private columns: BlockColumns | undefined;
+  private manifests: ManifestText | undefined;
 
   constructor(
     private readonly sink: ByteSink,
@@ -59,6 +62,20 @@ export class TextDump implements DumpOutput {
     if (this.parts.summary) return;
     // Of one file, its rows alone are wanted.
     if (!this.single) this.sink.writeLine(this.theme.heading(subject.path));
+  }
+
+  manifest(path: string, size: number): void {
+    if (this.files++ > 0) this.sink.writeLine('');
+    this.manifests = new ManifestText(this.sink, this.bytes, this.theme);
+    this.manifests.head(path, size);
+  }
+
+  edit(record: EditRecord): void {
+    this.manifests!.edit(record);
+  }
+
+  live(live: LiveSet): void {
+    this.manifests!.live(live);
   }
 
   summary(dump: TableDump): void {

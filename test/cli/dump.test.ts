@@ -571,7 +571,6 @@ describe('inputs', () => {
       [path.join(folder, 'missing.sst'), 3, 'no such file'],
       [fileOf('pebble.sst', pebble), 4, 'Pebble'],
       [path.join(db, 'mixed/000017.log'), 4, 'a write-ahead log'],
-      [path.join(db, 'mixed/MANIFEST-000005'), 4, 'a MANIFEST'],
       [path.join(db, 'mixed/OPTIONS-000007'), 4, 'an OPTIONS file'],
       [path.join(db, 'mixed/CURRENT'), 4, 'a CURRENT file'],
       [path.join(db, 'blob/000010.blob'), 4, 'a blob file'],

@@ -83,7 +83,7 @@ export class ManifestState {
   lastCompactedManifestSize: number | undefined;
   /** Tracked WALs, by number; a size once it was synced and closed. */
   readonly wals = new Map<number, number | undefined>();
-  /** Edits that were given, and what `finish` found not to be whole left out. */
+  /** Edits that were given, those of groups that are left out included. */
   editCount = 0;
 
   private readonly dropped = new Set<number>();

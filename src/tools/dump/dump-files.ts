@@ -9,6 +9,7 @@ import { EntryReader, type EntryVisitor } from './block-entries.ts';
 import { type BlockDescription, describeBlock } from './describe-block.ts';
 import { describeProperties, type Json, type PropertyView } from './describe-properties.ts';
 import { type DumpPlan, forEachTable, planDump } from './dump-inputs.ts';
+import { dumpManifest, type EditRecord, type LiveSet } from './manifest-dump.ts';
 import { type DumpSubject, openSubject } from './open-subject.ts';
 import { propertiesDocument, summaryDocument } from './summary-document.ts';
 import { type BlockRow, readOneBlock, walkBlocks } from './walk-blocks.ts';
@@ -52,6 +53,10 @@ export interface DumpOutput extends EntryVisitor {
   endBlocks(): void;
   /** One block alone; its entries follow, where its kind has any, and `endBlock`. */
   oneBlock(row: BlockRow, description: BlockDescription): void;
+  /** A MANIFEST begins; its edits follow, in their order, then what they leave, then `endFile`. */
+  manifest(path: string, size: number): void;
+  edit(record: EditRecord): void;
+  live(live: LiveSet): void;
   endFile(findings: readonly Finding[]): void;
   /** A file of which nothing can be said. */
   failure(path: string, error: SstError): void;
@@ -67,14 +72,22 @@ export interface DumpEvents {
   progress(doneBytes: number, totalBytes: number): void;
 }
 
-/** Dumps every table that the PATHs lead to. A PATH that is one file and cannot be read throws its SstError. */
+/** No part of a table is asked for, which a MANIFEST would not have. */
+function isWhole({ summary, blocks, entries }: DumpParts): boolean {
+  return summary && !blocks && !entries;
+}
+
+/** Dumps every table that the PATHs lead to, and MANIFESTs among them. A PATH that is one file and cannot be read throws its SstError. */
 export async function dumpFiles(
   environment: Environment,
   request: DumpRequest,
   output: DumpOutput,
   events: DumpEvents,
 ): Promise<void> {
-  const plan: DumpPlan = planDump(environment, request.paths, request);
+  const plan: DumpPlan = planDump(environment, request.paths, {
+    recursive: request.recursive,
+    manifests: isWhole(request.parts),
+  });
   if (request.paths.length === 1 && plan.failures.length === 1) throw plan.failures[0]!;
   output.start(plan.single);
   await forEachTable(
@@ -112,11 +125,15 @@ class FileDump {
     const { environment, events, output, request } = this;
     const { path } = input.file;
     const { parts } = request;
-    const subject = await openSubject(environment, input, request.open);
     const findings = new FindingList((finding) => {
       if (finding.severity === 'damage') this.damaged = true;
       events.finding(path, finding);
     });
+    if (input.kind.kind === 'manifest') {
+      this.manifest(input, findings);
+      return;
+    }
+    const subject = await openSubject(environment, input, request.open);
     if (parts.block !== undefined) this.requireBlock(subject, parts.block);
     output.file(subject);
     const advanced = (offset: number): void => events.progress(offset, subject.source.size);
@@ -133,6 +150,17 @@ class FileDump {
     if (parts.metaBlocks) output.metaBlocks(subject.metaindex);
     if ((parts.blocks || parts.entries) && !this.stopped) await this.blocks(subject, findings, advanced);
     if (parts.block !== undefined) await this.oneBlock(subject, parts.block, findings);
+    output.endFile(findings.findings);
+  }
+
+  private manifest({ file, source }: OpenInput, findings: FindingList): void {
+    const { environment, output, request } = this;
+    output.manifest(file.path, source.size);
+    const live = dumpManifest(environment, source, request.open.comparator, {
+      edit: (record) => output.edit(record),
+      finding: (finding) => findings.add(finding),
+    });
+    output.live(live);
     output.endFile(findings.findings);
   }
 

@@ -18,12 +18,14 @@ export interface DumpPlan {
   readonly failures: readonly IoError[];
   /** A PATH is a database: one without a table is whole. */
   readonly hasDatabase: boolean;
+  /** MANIFESTs that are named are dumped as well. */
+  readonly manifests: boolean;
 }
 
 export function planDump(
   environment: Environment,
   paths: readonly string[],
-  options: { recursive: boolean },
+  options: { recursive: boolean; manifests: boolean },
 ): DumpPlan {
   const { files, failures, databases } = expandInputs(environment, paths, options);
   const hasDatabase = databases.length > 0;
@@ -31,12 +33,13 @@ export function planDump(
     files,
     failures,
     hasDatabase,
+    manifests: options.manifests,
     single: paths.length === 1 && files.length === 1 && files[0]!.named,
   };
 }
 
 /**
- * Hands each table file of the plan to `use`, in turn; false ends it. Throws IoError when there is none in a directory that is
+ * Hands each table file, and each MANIFEST, of the plan to `use`, in turn; false ends it. Throws IoError when there is none in a directory that is
  * no database.
  */
 export async function forEachTable(
@@ -53,6 +56,10 @@ export async function forEachTable(
     environment,
     plan.files,
     async (input) => {
+      if (plan.manifests && input.file.named && input.kind.kind === 'manifest') {
+        seen++;
+        return use(input);
+      }
       const verdict = judgeTableInput(input);
       // A WAL to which nothing has been written yet is an empty file.
       const isEmptyLog = !input.file.named && input.kind.kind === 'empty' && input.file.path.endsWith('.log');

@@ -42,6 +42,9 @@ export class BoundsCheck implements TableObserver {
   private order: Comparator | undefined;
   private usersOnly = false;
   private timestampSize = 0;
+  /** Of the bounds, without timestamps. */
+  private smallestUserLength = 0;
+  private largestUserLength = 0;
   private pointBelow: Finding | undefined;
   private pointAbove: Finding | undefined;
   private tombstoneBelow: Finding | undefined;
@@ -72,6 +75,8 @@ export class BoundsCheck implements TableObserver {
     this.timestampSize = table.timestampSize;
     this.usersOnly = table.isExternal && smallestSeqno === largestSeqno;
     const minLength = TRAILER_SIZE + table.timestampSize;
+    this.smallestUserLength = smallest.length - minLength;
+    this.largestUserLength = largest.length - minLength;
     if (smallest.length < minLength || largest.length < minLength) {
       this.shortBound = this.finding(`a bound has no room for a timestamp of ${table.timestampSize} bytes`);
     } else {
@@ -94,24 +99,25 @@ export class BoundsCheck implements TableObserver {
     if (order === undefined || (this.tombstoneBelow !== undefined && this.tombstoneAbove !== undefined))
       return;
     const users = order.withoutTimestamp;
+    const { smallest, largest, level } = this.file;
     const startLength = length - TRAILER_SIZE - timestampSize;
     const end = endEnd - timestampSize;
-    const text = (): string =>
-      `[${keyText(key, startLength)}, ${keyText(data.subarray(endStart, end), end - endStart)})`;
-    const [smallest, smallestLength] = this.userBound('smallest');
-    const [largest, largestLength] = this.userBound('largest');
-    const flushed = this.file.level === 0;
-    const below = flushed
-      ? this.startsBelow(key, length)
-      : users.compare(data, endStart, end, smallest, 0, smallestLength) < 0;
-    if (below)
-      this.tombstoneBelow ??= this.outside('smallest', 'above', `the start of its range tombstone ${text()}`);
-    const above = flushed
-      ? users.compare(largest, 0, largestLength, data, endStart, end) < 0
-      : users.compare(key, 0, startLength, largest, 0, largestLength) > 0;
-    if (above) {
-      const what = flushed ? 'the end of its range tombstone' : 'its range tombstone';
-      this.tombstoneAbove ??= this.outside('largest', 'below', `${what} ${text()}`);
+    const isBelow =
+      level === 0
+        ? this.startsBelow(key, length)
+        : users.compare(data, endStart, end, smallest, 0, this.smallestUserLength) < 0;
+    const isAbove =
+      level === 0
+        ? users.compare(largest, 0, this.largestUserLength, data, endStart, end) < 0
+        : users.compare(key, 0, startLength, largest, 0, this.largestUserLength) > 0;
+    if (!isBelow && !isAbove) return;
+    const text = `[${keyText(key, startLength)}, ${keyText(data.subarray(endStart, end), end - endStart)})`;
+    if (isBelow) {
+      this.tombstoneBelow ??= this.outside('smallest', 'above', `the start of its range tombstone ${text}`);
+    }
+    if (isAbove) {
+      const what = level === 0 ? 'the end of its range tombstone' : 'its range tombstone';
+      this.tombstoneAbove ??= this.outside('largest', 'below', `${what} ${text}`);
     }
   }
 
@@ -135,21 +141,15 @@ export class BoundsCheck implements TableObserver {
   /** With timestamps only the keys before them are compared: that of the bound need not be the tombstone's. */
   private startsBelow(key: Uint8Array, length: number): boolean {
     if (this.timestampSize === 0) return this.compareTo('smallest', key, length) < 0;
-    const [bound, boundLength] = this.userBound('smallest');
     const users = this.order!.withoutTimestamp;
-    return users.compare(key, 0, length - TRAILER_SIZE - this.timestampSize, bound, 0, boundLength) < 0;
+    const userLength = length - TRAILER_SIZE - this.timestampSize;
+    return users.compare(key, 0, userLength, this.file.smallest, 0, this.smallestUserLength) < 0;
   }
 
   private compareTo(side: Side, key: Uint8Array, length: number): number {
     const bound = this.file[side];
     if (!this.usersOnly) return compareInternalKeys(this.order!, key, length, bound, bound.length);
     return this.order!.compare(key, 0, length - TRAILER_SIZE, bound, 0, bound.length - TRAILER_SIZE);
-  }
-
-  /** A bound and the length of its user key without timestamp. */
-  private userBound(side: Side): [Uint8Array, number] {
-    const bound = this.file[side];
-    return [bound, bound.length - TRAILER_SIZE - this.timestampSize];
   }
 
   private outside(side: Side, relation: 'above' | 'below', what: string): Finding {

@@ -5,7 +5,7 @@ import { type ReadManifest, readManifest } from '../../format/manifest/manifest-
 import { levelsOf, type ManifestColumnFamily } from '../../format/manifest/manifest-state.ts';
 import type { NewFile } from '../../format/manifest/version-edit.ts';
 import { type Comparator, comparatorByName } from '../../operators/comparator.ts';
-import { findingOf } from '../finding.ts';
+import { type Finding, findingOf } from '../finding.ts';
 import { boundText, compareInternalKeys } from './bounds-check.ts';
 import { FindingLog } from './finding-log.ts';
 import {
@@ -52,7 +52,9 @@ export function checkManifest(
 ): ReadManifest {
   if (source.size === 0)
     log.add({ code: 'empty', severity: 'damage', message: 'the file is empty (0 bytes)' });
-  const manifest = readManifest(source, environment.hashes, { fault: (fault) => addFault(log, fault) });
+  const manifest = readManifest(source, environment.hashes, {
+    fault: (fault) => log.add(faultFinding(fault)),
+  });
   if (options.order ?? true) {
     for (const family of manifest.state.columnFamilies.values()) {
       if (!log.stopped) checkLevels(family, options.comparator, log);
@@ -86,14 +88,15 @@ function statusOf({ state }: Pick<ReadManifest, 'state'>, log: FindingLog): File
   return log.unsupportedCount > 0 ? 'unsupported' : 'ok';
 }
 
-function addFault(log: FindingLog, fault: LogFault): void {
+/** What is wrong with a MANIFEST, with its place in the message: there are no blocks to name. */
+export function faultFinding(fault: LogFault): Finding {
   const finding = findingOf(fault);
   if (WARNINGS.has(finding.code)) finding.severity = 'warning';
   if (fault.offset !== undefined) {
     const what = LOG_CODES.has(finding.code) ? 'record' : 'edit';
     finding.message = `${what} at ${fault.offset}: ${finding.message}`;
   }
-  log.add(finding);
+  return finding;
 }
 
 /** How messages name a file of the MANIFEST. */
@@ -103,7 +106,10 @@ export function fileText(family: Pick<ManifestColumnFamily, 'name'>, { number, l
 }
 
 /** The order of a column family's keys as its bounds store them; undefined where it is not known here. */
-function orderOf(family: ManifestColumnFamily, given: Comparator | undefined): Comparator | undefined {
+export function orderOfBounds(
+  family: ManifestColumnFamily,
+  given: Comparator | undefined,
+): Comparator | undefined {
   const { comparator: name, persistUserDefinedTimestamps } = family;
   const comparator = given ?? (name === undefined ? undefined : comparatorByName(name));
   return persistUserDefinedTimestamps === false ? comparator?.withoutTimestamp : comparator;
@@ -112,7 +118,7 @@ function orderOf(family: ManifestColumnFamily, given: Comparator | undefined): C
 /** In each file smallest <= largest; above level 0 no two files overlap, or a reader finds keys in one of them only. */
 function checkLevels(family: ManifestColumnFamily, given: Comparator | undefined, log: FindingLog): void {
   if (family.files.size === 0) return;
-  const order = orderOf(family, given);
+  const order = orderOfBounds(family, given);
   if (order === undefined) {
     log.add({
       code: 'order_not_checked',
