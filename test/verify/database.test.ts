@@ -12,7 +12,9 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memorySource } from '../../src/bytes/source.ts';
 import { createCrc32c } from '../../src/hash/crc32c.ts';
+import { verifyManifest } from '../../src/tools/verify/manifest-check.ts';
 import { verifyPaths } from '../../src/tools/verify.ts';
 import { databases, sharedFixtures } from '../support/fixtures.ts';
 import {
@@ -26,8 +28,10 @@ import {
 } from '../support/manifest.ts';
 import { findTool, runTool } from '../support/oracles.ts';
 import { flipBit } from '../support/patch.ts';
+import { SeededRandom, TEST_SCALE } from '../support/random.ts';
 import { testEnvironment } from '../support/scan.ts';
 
+const SEED = 20261203;
 const ALL = [...databases(), ...sharedFixtures().databases];
 const named = (name: string): string => databases().find((each) => each.name === name)!.path;
 
@@ -292,6 +296,21 @@ describe('the MANIFEST', () => {
       [],
     );
   });
+});
+
+it(`a flipped bit of any MANIFEST is reported (seed ${SEED})`, async () => {
+  const random = new SeededRandom(SEED);
+  const environment = await testEnvironment();
+  for (const { path: source, name } of ALL) {
+    const bytes = new Uint8Array(readFileSync(manifestPath(source)));
+    for (let run = 0; run < 20 * TEST_SCALE; run++) {
+      const at = random.below(bytes.length);
+      const bit = random.below(8);
+      const file = { path: 'MANIFEST-000005', source: memorySource(flipBit(bytes, at, bit)) };
+      const { status } = verifyManifest(environment, file, {});
+      expect(['damaged', 'unreadable'], `${name}, byte ${at}, bit ${bit}`).toContain(status);
+    }
+  }
 });
 
 describe.skipIf(findTool('ldb') === undefined)('ldb 7.8.3 checkconsistency', () => {

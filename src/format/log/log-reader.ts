@@ -93,7 +93,7 @@ export class LogReader {
   private tooLong = false;
   /** Fragments up to the next beginning belong to a record whose loss was told. */
   private afterLoss = false;
-  /** Data records of either header were read. */
+  /** Data records were read, with the one header, with the other, at all. */
   private hasLegacyData = false;
   private hasRecyclable = false;
   private hasData = false;
@@ -145,7 +145,7 @@ export class LogReader {
     }
     if (!isDataType(type)) {
       this.dropUnfinished();
-      if ((type & IGNORABLE_TYPE_BIT) === 0) this.damage(headerOffset, `record type ${type} is not known`);
+      if (!isWrittenType(type)) this.damage(headerOffset, `record type ${type} is not known`);
       return undefined;
     }
     this.hasData = true;
@@ -257,7 +257,8 @@ export class LogReader {
       if (payloadEnd > this.blockLength) {
         if (this.isLastBlock && payloadEnd <= LOG_BLOCK_SIZE) {
           if (isForeign) this.endOfThisLog();
-          else this.cutOff();
+          else if (isWrittenType(type)) this.cutOff();
+          else this.damageBlock(`record type ${type} is not known`);
           return false;
         }
         this.damageBlock(`a length of ${length} bytes reaches beyond the block`);
@@ -400,4 +401,9 @@ export class LogReader {
       this.end = { state, offset: this.unfinishedOffset };
     } else this.end = this.tail ?? { state: 'clean', offset: this.recordsEnd };
   }
+}
+
+/** Whether a writer, also one of a later release, may have meant it. */
+function isWrittenType(type: number): boolean {
+  return isDataType(type) || controlKindOf(type) !== undefined || (type & IGNORABLE_TYPE_BIT) !== 0;
 }
