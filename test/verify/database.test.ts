@@ -223,6 +223,37 @@ describe('files', () => {
 describe('the MANIFEST', () => {
   const mixed = named('mixed');
 
+  it('to which a running database is just writing is read once more', async () => {
+    copyDatabase(mixed, freshFolder());
+    const file = manifestPath(folder);
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.subarray(0, bytes.length - 5));
+    const environment = await testEnvironment();
+    let opened = 0;
+    const statuses: string[] = [];
+    await verifyPaths(
+      {
+        ...environment,
+        files: {
+          ...environment.files,
+          open: (name) => {
+            const source = environment.files.open(name);
+            // The rest of the record comes when the file is open already.
+            if (name === file && ++opened === 1) writeFileSync(file, bytes);
+            return source;
+          },
+        },
+      },
+      { paths: [folder], recursive: false },
+      {
+        report: (report) => statuses.push(report.status),
+        skipped: () => undefined,
+        progress: () => undefined,
+      },
+    );
+    expect(new Set(statuses)).toEqual(new Set(['ok']));
+  });
+
   it('a flipped bit: files are not looked for, those that are there are compared', async () => {
     copyDatabase(mixed, freshFolder());
     const file = manifestPath(folder);

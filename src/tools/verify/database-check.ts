@@ -30,6 +30,7 @@ export type TableStanding =
 const UNKNOWN: TableStanding = { is: 'unknown' };
 /** Longer is no name of a MANIFEST. */
 const MAX_CURRENT_BYTES = 256;
+const MAX_READ_ATTEMPTS = 3;
 /** Header and footer of a blob file, around its records. */
 const BLOB_FILE_OVERHEAD = 30 + 32;
 
@@ -46,7 +47,8 @@ export class DatabaseCheck {
   readonly manifestPath: string | undefined;
   isFinished = false;
 
-  private readonly log: FindingLog;
+  /** Of the MANIFEST. */
+  private log: FindingLog;
   private manifest: ReadManifest | undefined;
   private manifestBytes = 0;
   private live: ReadonlyMap<number, LiveTable> = new Map();
@@ -146,14 +148,23 @@ export class DatabaseCheck {
     }
   }
 
+  /** Once more where a running database was just writing a record: the file has grown since. */
   private readManifest(path: string): void {
-    const source = this.environment.files.open(path);
-    try {
-      this.manifestBytes = source.size;
-      this.manifest = checkManifest(this.environment, source, this.options, this.log);
-      this.live = liveTables(this.manifest);
-    } finally {
-      source.close();
+    for (let attempt = 1; ; attempt++) {
+      const source = this.environment.files.open(path);
+      try {
+        const log = openFindingLog(this.options);
+        const manifest = checkManifest(this.environment, source, this.options, log);
+        const isCut = manifest.end.state === 'incomplete_tail' && attempt < MAX_READ_ATTEMPTS;
+        if (isCut && this.environment.files.status(path).size > source.size) continue;
+        this.log = log;
+        this.manifest = manifest;
+        this.manifestBytes = source.size;
+        this.live = liveTables(manifest);
+        return;
+      } finally {
+        source.close();
+      }
     }
   }
 
