@@ -151,7 +151,8 @@ function decodeIgnorable(reader: ByteReader, tag: number, edit: Mutable<VersionE
   atEnd(field, `tag ${tag}`);
 }
 
-function decodeNewFile(reader: ByteReader, tag: NewFile['tag']): NewFile {
+/** What follows the tag. Throws as decodeVersionEdit does. */
+export function decodeNewFile(reader: ByteReader, tag: NewFile['tag']): NewFile {
   const level = reader.varint32();
   const number = reader.varint64();
   const pathId = tag === EditTag.newFile3 ? reader.varint32() : undefined;

@@ -60,7 +60,8 @@ export function encodeVersionEdit(edit: VersionEdit): Uint8Array {
   return out.copy();
 }
 
-function encodeNewFile(out: ByteWriter, file: NewFile): void {
+/** Tag and fields. */
+export function encodeNewFile(out: ByteWriter, file: NewFile): void {
   out.varint(file.tag);
   out.varint(file.level);
   out.varint(file.number);

@@ -5,6 +5,11 @@ import { fromHex, toHex, utf8Bytes } from '../../bytes/text.ts';
 import { CorruptionError, UnsupportedError } from '../../errors.ts';
 import { decodeVersionEdit } from './decode-version-edit.ts';
 import { encodeVersionEdit } from './encode-version-edit.ts';
+import {
+  decodeSubcompactionProgress,
+  encodeSubcompactionProgress,
+  type SubcompactionProgress,
+} from './subcompaction-progress.ts';
 import { EditTag, type NewFile, type UnknownField, type VersionEdit } from './version-edit.ts';
 
 const SEED = 20261202;
@@ -225,6 +230,41 @@ describe('tags', () => {
     expect(file(40).newFiles).toMatchObject([{ unknown: [{ tag: 40, bytes: utf8Bytes('?') }] }]);
     expect(() => file(66)).toThrow(/field 66 of a new file is not known/);
   });
+});
+
+it(`subcompaction progress, both ways and cut (seed ${SEED})`, () => {
+  const random = new SeededRandom(SEED);
+  const files = (): NewFile[] =>
+    Array.from({ length: 1 + random.below(3) }, () => ({
+      tag: EditTag.newFile4,
+      level: 0xffffffff,
+      number: random.uint32(),
+      size: random.uint32(),
+      smallest: randomKey(random),
+      largest: randomKey(random),
+      smallestSeqno: 1n,
+      largestSeqno: 2n,
+      epochNumber: 3,
+    }));
+  for (let run = 0; run < 50 * TEST_SCALE; run++) {
+    const output = () =>
+      some(random, { outputRecords: random.uint32(), files: files(), unknown: unknown(random, 65536 + 9) });
+    const progress: SubcompactionProgress = some(random, {
+      nextKey: randomKey(random),
+      inputRecords: random.uint32(),
+      outputLevel: output(),
+      proximalOutputLevel: output(),
+      unknown: unknown(random, 65536 + 7),
+    });
+    const bytes = encodeSubcompactionProgress(progress);
+    expect(decodeSubcompactionProgress(bytes)).toEqual(progress);
+    const cut = bytes.subarray(0, random.below(bytes.length));
+    expect(() => decodeSubcompactionProgress(cut)).toThrow(CorruptionError);
+  }
+  expect(() => decodeSubcompactionProgress(Uint8Array.of(9, 0, 1))).toThrow(/field 9 of a subcompaction/);
+  expect(() => decodeSubcompactionProgress(Uint8Array.of(4, 4, 2, 1, 100, 1, 1))).toThrow(
+    /100 files in 0 bytes/,
+  );
 });
 
 it('an edit as RocksDB 11.9 wrote it', () => {

@@ -177,7 +177,7 @@ export interface VersionEdit {
   readonly atomicGroupRemaining?: number;
   readonly fullHistoryTsLow?: Uint8Array;
   readonly persistUserDefinedTimestamps?: boolean;
-  /** Of COMPACTION_PROGRESS files alone; not decoded further. */
+  /** Of COMPACTION_PROGRESS files alone: see subcompaction-progress.ts. */
   readonly subcompactionProgress?: Uint8Array;
   readonly lastCompactedManifestSize?: number;
   readonly unknown?: readonly UnknownField[];
