@@ -2,7 +2,10 @@ import { custom, integer, string } from '@oclif/core/flags';
 import { SstkitCommand } from '../base-command.ts';
 import { ExitStatus, worstStatus } from '../exit-status.ts';
 import { commonFlags, formatFlag, switchFlag, withDefault } from '../flags.ts';
-import { RANGE_DEL_BENCH_DEFAULTS as DEFAULTS, type RangeDelBenchParams } from '../tools/bench-range-del.ts';
+import {
+  RANGE_DEL_BENCH_DEFAULTS as DEFAULTS,
+  type RangeDelBenchParams,
+} from '../tools/bench/range-del-params.ts';
 import { faultEvents } from './fault-events.ts';
 
 const float = custom<number>({

@@ -1,8 +1,5 @@
-import type {
-  RangeDelBenchParams,
-  RangeDelBenchReport,
-  RangeDelBenchResults,
-} from '../tools/bench-range-del.ts';
+import type { RangeDelBenchParams } from '../tools/bench/range-del-params.ts';
+import type { RangeDelBenchReport, RangeDelBenchResults } from '../tools/bench-range-del.ts';
 import type { FileTombstonesReport } from '../tools/bench-range-del-files.ts';
 import type { ByteSink } from './sink.ts';
 import { writeTable } from './table.ts';

@@ -6,15 +6,10 @@ import { expandInputs, forEachInput, type InputFile, type OpenInput } from './in
 import { judgeTableInput } from './table-inputs.ts';
 import { DatabaseCheck } from './verify/database-check.ts';
 import { verifyManifest } from './verify/manifest-check.ts';
-import {
-  type FileReport,
-  type FileStatus,
-  type VerifyEnvironment,
-  type VerifyOptions,
-  verifyTable,
-} from './verify/verify-table.ts';
+import type { FileReport, FileStatus, VerifyEnvironment, VerifyOptions } from './verify/verify-options.ts';
+import { verifyTable } from './verify/verify-table.ts';
 
-export type { FileReport, FileStatus, VerifyEnvironment, VerifyOptions } from './verify/verify-table.ts';
+export type { FileReport, FileStatus, VerifyEnvironment, VerifyOptions } from './verify/verify-options.ts';
 
 export interface VerifyRequest extends VerifyOptions {
   readonly paths: readonly string[];

@@ -6,7 +6,7 @@ import { ByteReader } from '../../src/bytes/byte-reader.ts';
 import { decodeBlockHandle } from '../../src/format/block-handle.ts';
 import type { TableReader } from '../../src/format/table-reader.ts';
 import type { NodeEnvironment } from '../../src/node/environment.ts';
-import type { FileReport } from '../../src/tools/verify/verify-table.ts';
+import type { FileReport } from '../../src/tools/verify/verify-options.ts';
 import { PROJECT_ROOT } from '../support/cli.ts';
 import { SeededRandom } from '../support/random.ts';
 import { verifyBytes } from './table-surgery.ts';

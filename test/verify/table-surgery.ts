@@ -15,7 +15,8 @@ import { ValueType } from '../../src/format/value-type.ts';
 import { bufferChecksum, computeBlockChecksum, contextModifier } from '../../src/hash/block-checksum.ts';
 import { ChecksumType } from '../../src/hash/registry.ts';
 import type { NodeEnvironment } from '../../src/node/environment.ts';
-import { type FileReport, type VerifyOptions, verifyTable } from '../../src/tools/verify/verify-table.ts';
+import type { FileReport, VerifyOptions } from '../../src/tools/verify/verify-options.ts';
+import { verifyTable } from '../../src/tools/verify/verify-table.ts';
 
 export interface Handle {
   offset: number;

@@ -1,3 +1,4 @@
+import type { BorderGroup, Borders } from './borders.ts';
 import { type ComparableSeqno, MAX_SEQNO } from './comparable-seqno.ts';
 import type { FragmentBuilder } from './fragment-columns.ts';
 import type { FragmentScratch } from './fragment-scratch.ts';
@@ -6,32 +7,8 @@ import { sweepPlainly } from './plain-sweep.ts';
 import { sortKeys } from './sort-keys.ts';
 import type { TombstoneSet } from './tombstone-set.ts';
 
-/**
- * Tombstones numbered by their place in start order, as columns by place: the sweep goes through memory forward only.
- * Arrays are longer than `count`, `startPrefixes` by one at least.
- */
-export interface Borders {
-  readonly count: number;
-  /** Start key of the set; the end key is the one behind it. */
-  readonly startKeys: Int32Array;
-  readonly startPrefixes: Float64Array;
-  readonly endPrefixes: Float64Array;
-  readonly seqnos: Float64Array;
-}
-
 /** From this length on a built-in copy is cheaper than a loop. */
 const MIN_BULK_COPY = 48;
-
-/** The borders of a group of tombstones of which each overlaps or touches another. */
-export interface BorderGroup extends Borders {
-  /** Places [first, last). */
-  readonly first: number;
-  readonly last: number;
-  /** In end order: end prefixes and places, from index `endsFrom` on. The places are left out where i is at i. */
-  readonly sortedEnds: Float64Array;
-  readonly endPlaces: Int32Array | undefined;
-  readonly endsFrom: number;
-}
 
 /**
  * Goes over the borders in key order and puts fragments out. Tombstones that lie apart, as most do in real files, are

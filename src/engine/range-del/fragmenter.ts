@@ -1,5 +1,6 @@
 import type { Comparator } from '../../operators/comparator.ts';
-import { BorderSweep, type Borders } from './border-sweep.ts';
+import { BorderSweep } from './border-sweep.ts';
+import type { Borders } from './borders.ts';
 import type { ComparableSeqno } from './comparable-seqno.ts';
 import { FragmentBuilder } from './fragment-columns.ts';
 import { FragmentScratch } from './fragment-scratch.ts';

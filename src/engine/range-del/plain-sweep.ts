@@ -1,4 +1,4 @@
-import type { BorderGroup } from './border-sweep.ts';
+import type { BorderGroup } from './borders.ts';
 import type { FragmentBuilder } from './fragment-columns.ts';
 
 /** From this length on a search and two built-in copies are cheaper than a loop. */

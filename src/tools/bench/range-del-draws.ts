@@ -1,6 +1,6 @@
 import { TombstoneSet } from '../../engine/range-del/tombstone-set.ts';
-import type { RangeDelBenchParams } from '../bench-range-del.ts';
 import { BenchRandom } from './random.ts';
+import type { RangeDelBenchParams } from './range-del-params.ts';
 
 /** Of `variableKey`. */
 const MAX_KEY_BYTES = 40;

@@ -17,7 +17,7 @@ import type { IndexCheck } from './index-check.ts';
 import { checkMetaBlocks, type MetaFacts } from './meta-check.ts';
 import { checkProperties, countedEntries } from './property-check.ts';
 import type { TableObserver } from './table-observer.ts';
-import type { TableCounts, VerifyEnvironment, VerifyTableOptions } from './verify-table.ts';
+import type { TableCounts, VerifyEnvironment, VerifyTableOptions } from './verify-options.ts';
 
 const MAX_SEQNO = 2n ** 56n - 1n;
 

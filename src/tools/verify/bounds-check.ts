@@ -3,7 +3,7 @@ import type { NewFile } from '../../format/manifest/version-edit.ts';
 import { entryTypeName } from '../../format/value-type.ts';
 import type { Comparator } from '../../operators/comparator.ts';
 import type { Finding } from '../finding.ts';
-import { keyText } from './data-check.ts';
+import { keyText } from './key-text.ts';
 import type { ObservedTable, TableObserver } from './table-observer.ts';
 
 /** A bound in a message: user key, sequence number and type. */

@@ -1,4 +1,3 @@
-import { toHex } from '../../bytes/text.ts';
 import type { Environment } from '../../engine/environment.ts';
 import { CorruptionError, SstError, withPending } from '../../errors.ts';
 import { BlockIterator } from '../../format/block/block-iterator.ts';
@@ -23,6 +22,7 @@ import { EntryTotals } from './entry-totals.ts';
 import type { FilterCheck } from './filter-check.ts';
 import type { FindingLog } from './finding-log.ts';
 import { KeyOrder } from './key-order.ts';
+import { keyText } from './key-text.ts';
 import { RestartCheck } from './restart-check.ts';
 import type { TableObserver } from './table-observer.ts';
 
@@ -46,8 +46,6 @@ export interface DataCheckOptions {
 }
 
 const HOLE_SAMPLE_BYTES = 64 * 1024;
-/** Longer keys are cut in messages. */
-const LONGEST_KEY_TEXT_BYTES = 32;
 
 /** Checks the data blocks of a table, one after the other, and counts what is in them. */
 export class DataCheck {
@@ -404,13 +402,6 @@ const HASH_BUCKET_MARKS = 254;
 
 function blockOf(block: LoadedBlock): NonNullable<Finding['block']> {
   return { type: 'data', offset: block.offset, size: block.size, ordinal: block.ordinal };
-}
-
-/** An internal key or a separator in a message: hexadecimal, cut where it is long. */
-export function keyText(key: Uint8Array, length: number): string {
-  if (length === 0) return '(empty)';
-  if (length <= LONGEST_KEY_TEXT_BYTES) return toHex(key.subarray(0, length));
-  return `${toHex(key.subarray(0, LONGEST_KEY_TEXT_BYTES))}... (${length} bytes)`;
 }
 
 /** What is wrong with the entries of one block: each kind of fault once, with its number and its first case. */

@@ -11,7 +11,7 @@ import { BoundsCheck } from './bounds-check.ts';
 import { FILE_CHECKSUM_CRC32C, fileChecksumCrc32c } from './file-checksum.ts';
 import type { FindingLog } from './finding-log.ts';
 import { checkManifest, fileText, manifestReport, openFindingLog } from './manifest-check.ts';
-import type { FileReport, VerifyOptions } from './verify-table.ts';
+import type { FileReport, VerifyOptions } from './verify-options.ts';
 
 /** A live table file and the column family that it belongs to. */
 interface LiveTable {

@@ -5,8 +5,8 @@ import { TRAILER_SIZE } from '../../format/internal-key.ts';
 import type { TableReader } from '../../format/table-reader.ts';
 import type { KeyHash } from '../../hash/key-hash.ts';
 import { FilterAudit, type FilterDenials } from '../filter-audit.ts';
-import { keyText } from './data-check.ts';
 import type { FindingLog } from './finding-log.ts';
+import { keyText } from './key-text.ts';
 
 /**
  * Asks the table's filter for each key that the walk over the data blocks meets, and for its prefix where the file's

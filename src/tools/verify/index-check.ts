@@ -6,9 +6,9 @@ import { IndexBlockIterator, IndexType } from '../../format/index/index-block-it
 import { TRAILER_SIZE } from '../../format/internal-key.ts';
 import type { TableIndex, TableReader } from '../../format/table-reader.ts';
 import type { Finding } from '../finding.ts';
-import { keyText } from './data-check.ts';
 import type { FindingLog } from './finding-log.ts';
 import { KeyOrder } from './key-order.ts';
+import { keyText } from './key-text.ts';
 import { RestartCheck } from './restart-check.ts';
 
 /** Findings about the index are few, or the index is not worth a longer list. */

@@ -13,7 +13,7 @@ import {
   type FileReport,
   type FileStatus,
   type VerifyOptions,
-} from './verify-table.ts';
+} from './verify-options.ts';
 
 /** Faults that mislead no reader; the others are damage. */
 const WARNINGS: ReadonlySet<string> = new Set(['manifest_repeated_delete']);

@@ -19,9 +19,9 @@ import {
 import type { TableReader } from '../../format/table-reader.ts';
 import { entryTypeName, ValueType } from '../../format/value-type.ts';
 import { type Finding, findingOf } from '../finding.ts';
-import { keyText } from './data-check.ts';
 import { EntryTotals } from './entry-totals.ts';
 import type { FindingLog } from './finding-log.ts';
+import { keyText } from './key-text.ts';
 import { RestartCheck } from './restart-check.ts';
 import type { TableObserver } from './table-observer.ts';
 

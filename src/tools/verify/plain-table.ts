@@ -5,12 +5,12 @@ import type { PlainTableIterator } from '../../format/plain/plain-table-iterator
 import { entryTypeName, isPointType } from '../../format/value-type.ts';
 import { bytewiseComparator, comparatorByName } from '../../operators/comparator.ts';
 import { type Finding, findingOf } from '../finding.ts';
-import { keyText } from './data-check.ts';
 import { EntryTotals } from './entry-totals.ts';
 import type { FindingLog } from './finding-log.ts';
 import { KeyOrder } from './key-order.ts';
+import { keyText } from './key-text.ts';
 import { checkProperties, countedEntries } from './property-check.ts';
-import type { TableCounts, VerifyTableOptions } from './verify-table.ts';
+import type { TableCounts, VerifyTableOptions } from './verify-options.ts';
 
 /** A look at the clock a row would cost more than the row. */
 const ROWS_PER_ADVANCE = 1024;
