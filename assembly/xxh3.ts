@@ -286,7 +286,7 @@ export function hashReleased(p: usize, n: usize): u64 {
 }
 
 /** XXPH3 of [p, p + n). */
-function hashPreview(p: usize, n: usize): u64 {
+export function hashPreview(p: usize, n: usize): u64 {
   if (n <= 16) return shortPreview(p, n);
   if (n <= 240) return middleForm(p, n, true);
   resetLanes(LANES);

@@ -1,10 +1,13 @@
 import type { U64 } from '../bytes/u64.ts';
+import type { FilterKernel } from '../kernels/filter-kernel.ts';
 import { xxph3 } from './xxph3.ts';
 
 /**
  * Hash64 of keys (XXPH3, seed 0), for Bloom and Ribbon filters. The `Kernels` are one; `twinKeyHash` is another.
  */
 export interface KeyHash {
+  /** What collects hashes and builds filters of them, where there is WebAssembly. */
+  readonly filterKernel?: FilterKernel;
   /** Low half of the hash of `bytes[start, end)`, as uint32. `high()` has the other half until the next call. */
   xxph3(bytes: Uint8Array, start: number, end: number): number;
   /** High half of the last hash, as uint32. */

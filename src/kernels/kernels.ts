@@ -1,5 +1,6 @@
 import type { KeyHash } from '../hash/key-hash.ts';
 import { copyWords } from './copy-words.ts';
+import type { FilterKernel } from './filter-kernel.ts';
 import { type FindBlockEndOptions, resolveFindOptions, TRAILER_LENGTH } from './find-block-end.ts';
 import type { KernelExports } from './kernel-exports.ts';
 import { TextKernel } from './text-kernel.ts';
@@ -32,7 +33,10 @@ export class Kernels implements KeyHash {
   private readonly highWord: Uint32Array;
   private readonly unpacked: Uint8Array;
 
-  constructor(exports: KernelExports) {
+  constructor(
+    exports: KernelExports,
+    readonly filterKernel: FilterKernel,
+  ) {
     const { buffer } = exports.memory;
     this.exports = exports;
     this.input = new Uint8Array(buffer, exports.INPUT.value, exports.INPUT_BYTES.value);

@@ -6,7 +6,7 @@ import { toHex } from '../../src/bytes/text.ts';
 import { withPending } from '../../src/errors.ts';
 import { BlockIterator } from '../../src/format/block/block-iterator.ts';
 import type { FilterContent } from '../../src/format/filter/added-keys.ts';
-import { fillFastLocalBloom } from '../../src/format/filter/bloom-builder.ts';
+import { fillFastLocalBloom } from '../../src/format/filter/bloom-fill.ts';
 import { fastLocalBloomProbes } from '../../src/format/filter/bloom-math.ts';
 import { createFilterBuilder } from '../../src/format/filter/create-filter-builder.ts';
 import { findFilterBlock } from '../../src/format/filter/filter-block.ts';
@@ -21,8 +21,8 @@ import {
   filterPartitionBytes,
   PartitionedFilterBuilder,
 } from '../../src/format/filter/partitioned-filter-builder.ts';
-import { solveRibbon } from '../../src/format/filter/ribbon-builder.ts';
 import { ribbonSlots } from '../../src/format/filter/ribbon-math.ts';
+import { solveRibbon } from '../../src/format/filter/ribbon-solve.ts';
 import { listDataBlocks } from '../../src/format/index/data-blocks.ts';
 import { IndexBlockIterator } from '../../src/format/index/index-block-iterator.ts';
 import { TRAILER_SIZE } from '../../src/format/internal-key.ts';

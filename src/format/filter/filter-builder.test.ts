@@ -2,13 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { utf8Bytes } from '../../bytes/text.ts';
 import { twinKeyHash } from '../../hash/key-hash.ts';
 import { openKernels } from '../../kernels/open-kernels.ts';
-import { FastLocalBloomBuilder, LegacyBloomBuilder } from './bloom-builder.ts';
+import { FastLocalBloomBuilder } from './bloom-builder.ts';
 import { effectiveBitsPerKey, fastLocalBloomBytes, millibitsPerKey, wholeBitsPerKey } from './bloom-math.ts';
 import type { FilterBuilder } from './filter-builder.ts';
 import { openFilter } from './filter-reader.ts';
 import { HashCollector } from './hash-collector.ts';
-import { RibbonBuilder, ribbonOneIn, solveRibbon } from './ribbon-builder.ts';
+import { LegacyBloomBuilder } from './legacy-bloom-builder.ts';
+import { RibbonBuilder, ribbonOneIn } from './ribbon-builder.ts';
 import { ribbonBytes, ribbonSlots } from './ribbon-math.ts';
+import { solveRibbon } from './ribbon-solve.ts';
 
 const kernels = await openKernels();
 const SCALE = Number(process.env.SSTKIT_TEST_SCALE ?? 1);

@@ -1,18 +1,19 @@
 import type { KeyHash } from '../../hash/key-hash.ts';
+import { fillFastLocalBloom } from './bloom-fill.ts';
+import type { FilterHashes } from './filter-hashes.ts';
 import { KeyBatch } from './key-batch.ts';
+import { solveRibbon } from './ribbon-solve.ts';
 
 const BATCH_KEYS = 512;
 const BATCH_BYTES = 32 * 1024;
 
 /** What a pending hash is: a key (or a prefix) alone, a prefix whose key comes next, the key behind its prefix. */
-const ALONE = 0;
-const PREFIX = 1;
-const KEY_OF_PREFIX = 2;
+export const ALONE = 0;
+export const PREFIX = 1;
+export const KEY_OF_PREFIX = 2;
 
-/**
- * 64-bit hashes of keys in order of adding, without repetitions. Keys are hashed some hundred at a time.
- */
-export class HashCollector {
+/** Hashes that are collected, and made a filter, in plain TypeScript. Keys are hashed some hundred at a time. */
+export class HashCollector implements FilterHashes {
   /** Hash i: low half in `[2 * i]`, high half in `[2 * i + 1]`. May be replaced by a longer array. */
   hashes = new Uint32Array(2 * 1024);
   private count = 0;
@@ -55,6 +56,20 @@ export class HashCollector {
   hasEntries(count: number): boolean {
     if (this.count >= count) return true;
     return this.count + this.pending.count >= count && this.entries >= count;
+  }
+
+  get firstHigh(): number {
+    return this.entries === 0 ? 0 : this.hashes[1]!;
+  }
+
+  fillBloom(dataBytes: number, probes: number): Uint8Array {
+    const { entries } = this;
+    return fillFastLocalBloom(this.hashes, entries, dataBytes, probes);
+  }
+
+  solveRibbon(slots: number, dataBytes: number): Uint8Array | undefined {
+    const { entries } = this;
+    return solveRibbon(this.hashes, entries, slots, dataBytes);
   }
 
   /** Forgets all; the space is kept for the next filter. */

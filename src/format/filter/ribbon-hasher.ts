@@ -30,8 +30,7 @@ export class RibbonHasher {
 
   /** `seed` 0 to 255. */
   constructor(seed: number, slots: number) {
-    const mixed = mulU64({ hi: 0, lo: seed }, SEED_FACTOR).lo;
-    this.rawSeed = (mixed ^ ((mixed & SEED_MASK) >>> 4)) >>> 0;
+    this.rawSeed = ribbonRawSeed(seed);
     this.starts = slots - RIBBON_ROW_BITS + 1;
   }
 
@@ -54,6 +53,12 @@ export class RibbonHasher {
     this.row3 = productHi;
     this.result = bswap32(productHi) | 0;
   }
+}
+
+/** What a seed of 0 to 255 changes in the low half of each hash, as uint32. */
+export function ribbonRawSeed(seed: number): number {
+  const mixed = mulU64({ hi: 0, lo: seed }, SEED_FACTOR).lo;
+  return (mixed ^ ((mixed & SEED_MASK) >>> 4)) >>> 0;
 }
 
 /** FastRange64: bits 64 to 95 of the product of a 64-bit number with `range` (uint32). */
