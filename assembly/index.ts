@@ -6,3 +6,4 @@ export { ALLOWED, findBegin, findStep } from './find-block-end';
 export { SOURCE, SOURCE_BYTES, TEXT, TEXT_BYTES, KEY, KEY_BYTES, UNPACKED, UNPACKED_BYTES } from './memory';
 export { hex, hexUpper, escape, unhex } from './text';
 export { unsnap } from './snappy';
+export { EQUATION, ribbonEquation } from './ribbon-key';

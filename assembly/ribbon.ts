@@ -3,10 +3,8 @@
  * numbers mean.
  */
 import { HASHES } from './filter-memory';
+import { coefficientsOf, lowRow, rehash, startOf } from './ribbon-equation';
 
-const REHASH: u64 = 0x6193d459236a3a0d;
-const COEFFICIENT: u64 = 0xc28f82822b650bed;
-const COEFFICIENT_XOR: u64 = 0xc367844a6e52731d;
 const BLOCK_SLOTS: i32 = 128;
 const COLUMNS_MAX: i32 = 32;
 
@@ -23,10 +21,9 @@ export function enterEquations(count: i32, rows: usize, results: usize, slots: u
   const starts = <u64>(slots - BLOCK_SLOTS + 1);
   const end = HASHES + (<usize>count << 3);
   for (let p = HASHES; p < end; p += 8) {
-    const hash = (load<u64>(p) ^ <u64>rawSeed) * REHASH;
-    const start = ((hash >> 32) * starts + (((hash & 0xffffffff) * starts) >> 32)) >> 32;
-    const product = hash * COEFFICIENT;
-    if (!enter(rows, results, <usize>start, (product ^ COEFFICIENT_XOR) | 1, product)) return 0;
+    const hash = rehash(load<u64>(p), rawSeed);
+    const high = coefficientsOf(hash);
+    if (!enter(rows, results, startOf(hash, starts), lowRow(high), high)) return 0;
   }
   return 1;
 }
@@ -35,7 +32,7 @@ export function enterEquations(count: i32, rows: usize, results: usize, slots: u
 // @ts-ignore: decorator
 @inline
 function enter(rows: usize, results: usize, slot: usize, low: u64, high: u64): bool {
-  let result = <u32>bswap<u64>(high);
+  let result = bswap<u32>(<u32>(high >> 32));
   let at = rows + (slot << 4);
   // The first coefficient of a stored row is always 1.
   for (let there = load<u64>(at); there != 0; there = load<u64>(at)) {

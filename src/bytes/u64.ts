@@ -65,6 +65,11 @@ export function mulHigh32(a: number, b: number): number {
   return Math.round((a * b - (Math.imul(a, b) >>> 0)) * 2 ** -32);
 }
 
+/** The same where `b` is at most 2^21, so that the double is the exact product. */
+export function mulHighSmall(a: number, b: number): number {
+  return (a * b * 2 ** -32) >>> 0;
+}
+
 /** 64-bit product of two uint32. */
 export function mul32(a: number, b: number): U64 {
   return u64(mulHigh32(a, b), Math.imul(a, b));

@@ -6,6 +6,13 @@ import { xxph3 } from './xxph3.ts';
  * Hash64 of keys (XXPH3, seed 0), for Bloom and Ribbon filters. The `Kernels` are one; `twinKeyHash` is another.
  */
 export interface KeyHash {
+  /**
+   * The equation of a key in a Ribbon filter, in one call; missing where RibbonHasher is to make it of the hash. Six
+   * words: start, result, four of coefficients, as that has them. `starts` is the number of slots less 127. Good until
+   * the next call. Keys have at most `ribbonKeyMax` bytes.
+   */
+  readonly ribbonKeyMax?: number;
+  ribbonEquation?(bytes: Uint8Array, start: number, end: number, rawSeed: number, starts: number): Int32Array;
   /** What collects hashes and builds filters of them, where there is WebAssembly. */
   readonly filterKernel?: FilterKernel;
   /** Low half of the hash of `bytes[start, end)`, as uint32. `high()` has the other half until the next call. */

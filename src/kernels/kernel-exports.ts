@@ -29,6 +29,8 @@ export interface KernelExports {
   hexUpper(start: number, end: number, pos: number): number;
   escape(start: number, end: number, pos: number): number;
   unhex(length: number): number;
+  readonly EQUATION: { readonly value: number };
+  ribbonEquation(length: number, rawSeed: number, starts: number): void;
   unsnap(start: number, inputLength: number, length: number): number;
   findBegin(): void;
   findStep(type: number, modifier: number, base: number, from: number, to: number, test: number): number;

@@ -1,4 +1,4 @@
-import { mulHigh32 } from '../../bytes/u64.ts';
+import { mulHigh32, mulHighSmall } from '../../bytes/u64.ts';
 import { LINE_BYTES } from './filter-metadata.ts';
 
 /**
@@ -8,9 +8,14 @@ import { LINE_BYTES } from './filter-metadata.ts';
 
 const GOLDEN_RATIO = 0x9e3779b9 | 0;
 
+/** Up to this many lines the product with a hash is exact in a double. */
+const EXACT_LINES_MAX = 2 ** 21;
+/** Bits that are asked for before the first answer counts. */
+const PROBES_AT_ONCE = 8;
+
 /** Where the line of a hash with this low half begins. */
 export function fastLocalBloomBase(lo: number, lines: number): number {
-  return mulHigh32(lo, lines) * LINE_BYTES;
+  return lines <= EXACT_LINES_MAX ? mulHighSmall(lo, lines) << 6 : mulHigh32(lo, lines) * LINE_BYTES;
 }
 
 /** Sets the bits of a hash with this high half, in the line at `base`. */
@@ -23,6 +28,10 @@ export function setFastLocalBloomBits(data: Uint8Array, base: number, probes: nu
   }
 }
 
+/**
+ * No test a bit: the processor would guess each of them wrong once in a while, and wait for the line to know. Without,
+ * it is at the next key meanwhile.
+ */
 export function fastLocalBloomMayContain(
   data: Uint8Array,
   lines: number,
@@ -32,10 +41,14 @@ export function fastLocalBloomMayContain(
 ): boolean {
   const base = fastLocalBloomBase(lo, lines);
   let x = hi | 0;
-  for (let i = 0; i < probes; i++) {
-    const bit = x >>> 23;
-    if ((data[base + (bit >>> 3)]! & (1 << (bit & 7))) === 0) return false;
-    x = Math.imul(x, GOLDEN_RATIO);
+  for (let left = probes; left > 0; left -= PROBES_AT_ONCE) {
+    let all = 1;
+    for (let i = Math.min(left, PROBES_AT_ONCE); i > 0; i--) {
+      const bit = x >>> 23;
+      all &= data[base + (bit >>> 3)]! >>> (bit & 7);
+      x = Math.imul(x, GOLDEN_RATIO);
+    }
+    if (all === 0) return false;
   }
   return true;
 }
@@ -99,10 +112,14 @@ export function legacyBloomMayContain(
   const mask = (8 * lineBytes - 1) | 0;
   const delta = (hash >>> 17) | (hash << 15);
   let h = hash | 0;
-  for (let i = 0; i < probes; i++) {
-    const bit = (h & mask) >>> 0;
-    if ((data[base + (bit >>> 3)]! & (1 << (bit & 7))) === 0) return false;
-    h = (h + delta) | 0;
+  for (let left = probes; left > 0; left -= PROBES_AT_ONCE) {
+    let all = 1;
+    for (let i = Math.min(left, PROBES_AT_ONCE); i > 0; i--) {
+      const bit = (h & mask) >>> 0;
+      all &= data[base + (bit >>> 3)]! >>> (bit & 7);
+      h = (h + delta) | 0;
+    }
+    if (all === 0) return false;
   }
   return true;
 }

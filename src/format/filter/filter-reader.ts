@@ -22,86 +22,36 @@ export interface FilterCounters {
 const BATCH_KEYS = 512;
 
 /**
- * An open full filter, or one open partition. A "no" is certain for the key or prefix itself, and says nothing of
- * range tombstones that cover it. What is asked for must be what was added: user keys without timestamp, prefixes.
+ * An open full filter, or one open partition; its bytes are kept. A "no" is certain for the key or prefix itself, and
+ * says nothing of range tombstones that cover it. What is asked for must be what was added: user keys without
+ * timestamp, prefixes. Each kind has a class of its own, with the few fields that a query reads: where filters are many
+ * a query waits for memory, and each object on the way is one wait more.
  */
-export class FilterReader {
-  readonly kind: FilterKind;
-  private readonly lines: number;
-  private readonly lineBytes: number;
-  private readonly probes: number;
-  private readonly ribbon: RibbonQuery | undefined;
-  private hashes: Uint32Array | undefined;
-
-  /** The filter's bytes are kept, except those of a Ribbon filter, which are copied. */
-  constructor(
-    private readonly contents: Uint8Array,
-    readonly facts: FilterFacts,
-  ) {
-    this.kind = facts.kind;
-    this.lines = facts.lines;
-    this.lineBytes = facts.lineBytes;
-    this.probes = facts.probes;
-    this.ribbon =
-      facts.kind === 'ribbon'
-        ? new RibbonQuery(contents, facts.dataBytes, facts.blocks, facts.seed)
-        : undefined;
-    this.hashes = undefined;
-  }
-
+export abstract class FilterReader {
   /**
    * Which hash of a key it asks for: XXPH3; the 32 bits of BloomHash (legacy); or none, because it says the same
    * of all keys.
    */
-  get hash(): 'xxph3' | 'bloom_hash' | 'none' {
-    if (this.kind === 'legacy_bloom') return 'bloom_hash';
-    return this.kind === 'fast_local_bloom' || this.kind === 'ribbon' ? 'xxph3' : 'none';
+  abstract readonly hash: 'xxph3' | 'bloom_hash' | 'none';
+  private hashes: Uint32Array | undefined = undefined;
+
+  constructor(readonly facts: FilterFacts) {}
+
+  get kind(): FilterKind {
+    return this.facts.kind;
   }
 
   /** By the halves of the hash that `hash` names, as uint32; of BloomHash `lo` alone counts. */
-  mayContainHash(lo: number, hi: number): boolean {
-    switch (this.kind) {
-      case 'fast_local_bloom':
-        return fastLocalBloomMayContain(this.contents, this.lines, this.probes, lo, hi);
-      case 'ribbon':
-        return this.ribbon!.mayContain(lo, hi);
-      case 'legacy_bloom':
-        return legacyBloomMayContain(this.contents, this.lines, this.lineBytes, this.probes, lo);
-      case 'always_true':
-        return true;
-      case 'always_false':
-        return false;
-    }
-  }
+  abstract mayContainHash(lo: number, hi: number): boolean;
 
   /** By the key or prefix `bytes[start, end)`. */
-  mayContain(hash: KeyHash, bytes: Uint8Array, start: number, end: number): boolean {
-    switch (this.kind) {
-      case 'fast_local_bloom': {
-        const lo = hash.xxph3(bytes, start, end);
-        return fastLocalBloomMayContain(this.contents, this.lines, this.probes, lo, hash.high());
-      }
-      case 'ribbon': {
-        const lo = hash.xxph3(bytes, start, end);
-        return this.ribbon!.mayContain(lo, hash.high());
-      }
-      case 'legacy_bloom':
-        return this.mayContainHash(legacyHash32(bytes, start, end, BLOOM_HASH_SEED), 0);
-      case 'always_true':
-        return true;
-      case 'always_false':
-        return false;
-    }
-  }
+  abstract mayContain(hash: KeyHash, bytes: Uint8Array, start: number, end: number): boolean;
 
   /**
    * For `count` hashes of the kind that `hash` names, low half in `hashes[2 * i]`, high half behind it: puts 1 into
    * `out[i]` where the key may be there, otherwise 0. Returns how many may be.
    */
   mayContainHashes(hashes: Uint32Array, count: number, out: Uint8Array): number {
-    if (this.kind === 'fast_local_bloom') {
-      return fastLocalBloomMayContainMany(this.contents, this.lines, this.probes, hashes, count, out);
-    }
     let found = 0;
     for (let i = 0; i < count; i++) {
       const may = this.mayContainHash(hashes[2 * i]!, hashes[2 * i + 1]!) ? 1 : 0;
@@ -148,9 +98,116 @@ export class FilterReader {
   }
 }
 
+class FastLocalBloomReader extends FilterReader {
+  private readonly lines: number;
+  private readonly probes: number;
+
+  constructor(
+    facts: FilterFacts,
+    private readonly contents: Uint8Array,
+  ) {
+    super(facts);
+    this.lines = facts.lines;
+    this.probes = facts.probes;
+  }
+
+  get hash() {
+    return 'xxph3' as const;
+  }
+
+  mayContainHash(lo: number, hi: number): boolean {
+    return fastLocalBloomMayContain(this.contents, this.lines, this.probes, lo, hi);
+  }
+
+  mayContain(hash: KeyHash, bytes: Uint8Array, start: number, end: number): boolean {
+    // Read before the hash is there: the processor waits for both at once.
+    const { contents, lines, probes } = this;
+    const lo = hash.xxph3(bytes, start, end);
+    return fastLocalBloomMayContain(contents, lines, probes, lo, hash.high());
+  }
+
+  override mayContainHashes(hashes: Uint32Array, count: number, out: Uint8Array): number {
+    return fastLocalBloomMayContainMany(this.contents, this.lines, this.probes, hashes, count, out);
+  }
+}
+
+class LegacyBloomReader extends FilterReader {
+  private readonly lines: number;
+  private readonly lineBytes: number;
+  private readonly probes: number;
+
+  constructor(
+    facts: FilterFacts,
+    private readonly contents: Uint8Array,
+  ) {
+    super(facts);
+    this.lines = facts.lines;
+    this.lineBytes = facts.lineBytes;
+    this.probes = facts.probes;
+  }
+
+  get hash() {
+    return 'bloom_hash' as const;
+  }
+
+  mayContainHash(lo: number): boolean {
+    return legacyBloomMayContain(this.contents, this.lines, this.lineBytes, this.probes, lo);
+  }
+
+  mayContain(_hash: KeyHash, bytes: Uint8Array, start: number, end: number): boolean {
+    return this.mayContainHash(legacyHash32(bytes, start, end, BLOOM_HASH_SEED));
+  }
+}
+
+class RibbonReader extends FilterReader {
+  private readonly query: RibbonQuery;
+
+  constructor(facts: FilterFacts, contents: Uint8Array) {
+    super(facts);
+    this.query = new RibbonQuery(contents, facts.dataBytes, facts.blocks, facts.seed);
+  }
+
+  get hash() {
+    return 'xxph3' as const;
+  }
+
+  mayContainHash(lo: number, hi: number): boolean {
+    return this.query.mayContainHash(lo, hi);
+  }
+
+  mayContain(hash: KeyHash, bytes: Uint8Array, start: number, end: number): boolean {
+    return this.query.mayContain(hash, bytes, start, end);
+  }
+}
+
+/** Says the same of all keys. */
+class ConstantReader extends FilterReader {
+  get hash() {
+    return 'none' as const;
+  }
+
+  mayContainHash(): boolean {
+    return this.facts.kind === 'always_true';
+  }
+
+  mayContain(): boolean {
+    return this.facts.kind === 'always_true';
+  }
+}
+
 /** Decodes the metadata of a filter block or partition; never throws: what is not known lets every key pass. */
 export function openFilter(contents: Uint8Array, counters?: FilterCounters): FilterReader {
   if (counters !== undefined) counters.filterMetadataParses++;
   const metadata = contents.subarray(Math.max(0, contents.length - FILTER_METADATA_BYTES));
-  return new FilterReader(contents, decodeFilterMetadata(contents.length, metadata));
+  const facts = decodeFilterMetadata(contents.length, metadata);
+  switch (facts.kind) {
+    case 'fast_local_bloom':
+      return new FastLocalBloomReader(facts, contents);
+    case 'legacy_bloom':
+      return new LegacyBloomReader(facts, contents);
+    case 'ribbon':
+      return new RibbonReader(facts, contents);
+    default:
+      return new ConstantReader(facts);
+  }
 }

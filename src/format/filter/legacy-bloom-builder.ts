@@ -25,10 +25,13 @@ export class LegacyBloomBuilder implements FilterBuilder {
   private readonly hasher = new LegacyHasher(BLOOM_HASH_SEED);
   private readonly kernel: FilterKernel | undefined;
   private memory: FilterMemory | undefined;
-  private hashes = new Uint32Array(1024);
+  /** Hashes as int32, as all of them are here. */
+  private hashes = new Int32Array(1024);
   private count = 0;
-  /** The hash of the last prefix that came with a key; -1 for none. */
-  private lastPrefix = -1;
+  /** The last hash, if there is one, and that of the last prefix that came with a key. */
+  private last = 0;
+  private lastPrefix = 0;
+  private hasLastPrefix = false;
 
   /** `bitsPerKey` at least 0.5; rounded to whole bits. */
   constructor(bitsPerKey: number, hash?: KeyHash) {
@@ -37,21 +40,24 @@ export class LegacyBloomBuilder implements FilterBuilder {
   }
 
   addKey(bytes: Uint8Array, start: number, end: number): void {
-    this.addHash(this.hasher.hash(bytes, start, end));
+    const hash = this.hasher.hash(bytes, start, end);
+    if (!this.isLast(hash)) this.push(hash);
   }
 
   addKeyAndPrefix(bytes: Uint8Array, start: number, prefixEnd: number, end: number): void {
-    const prefix = this.hasher.hash(bytes, start, prefixEnd) >>> 0;
-    const key = this.hasher.hash(bytes, start, end) >>> 0;
-    const last = this.last;
-    const { lastPrefix } = this;
-    if (prefix !== lastPrefix && prefix !== key && prefix !== last) this.push(prefix);
+    const prefix = this.hasher.hash(bytes, start, prefixEnd);
+    const key = this.hasher.hash(bytes, start, end);
+    const repeatsKey = this.isLast(key);
+    const repeatsPrefix = this.hasLastPrefix && prefix === this.lastPrefix;
+    const isLastPrefix = this.hasLastPrefix && key === this.lastPrefix;
+    if (!repeatsPrefix && prefix !== key && !this.isLast(prefix)) this.push(prefix);
     this.lastPrefix = prefix;
-    if (key !== last && key !== lastPrefix) this.push(key);
+    this.hasLastPrefix = true;
+    if (!repeatsKey && !isLastPrefix) this.push(key);
   }
 
   addHash(hash: number): void {
-    if (hash >>> 0 !== this.last) this.push(hash);
+    if (!this.isLast(hash | 0)) this.push(hash | 0);
   }
 
   get entries(): number {
@@ -69,7 +75,7 @@ export class LegacyBloomBuilder implements FilterBuilder {
   finish(): Uint8Array {
     const filter = this.build();
     this.count = 0;
-    this.lastPrefix = -1;
+    this.hasLastPrefix = false;
     this.hasher.release();
     return filter;
   }
@@ -79,7 +85,10 @@ export class LegacyBloomBuilder implements FilterBuilder {
     if (count === 0) return NOTHING;
     const lines = legacyBloomLines(count, bits);
     const probes = legacyBloomProbes(bits);
-    return this.fillByKernel(lines, probes) ?? fillLegacyBloom(hashes, count, lines, probes);
+    return (
+      this.fillByKernel(lines, probes) ??
+      fillLegacyBloom(new Uint32Array(hashes.buffer), count, lines, probes)
+    );
   }
 
   /** Undefined where there is no kernel, or no memory for it. */
@@ -105,16 +114,17 @@ export class LegacyBloomBuilder implements FilterBuilder {
     return this.memory;
   }
 
-  private get last(): number {
-    return this.count === 0 ? -1 : this.hashes[this.count - 1]!;
+  private isLast(hash: number): boolean {
+    return hash === this.last && this.count > 0;
   }
 
   private push(hash: number): void {
     if (this.count === this.hashes.length) {
-      const larger = new Uint32Array(2 * this.count);
+      const larger = new Int32Array(2 * this.count);
       larger.set(this.hashes);
       this.hashes = larger;
     }
     this.hashes[this.count++] = hash;
+    this.last = hash;
   }
 }

@@ -26,7 +26,8 @@ export class RibbonHasher {
   result = 0;
   /** Another seed gives other equations: for when they cannot be solved. */
   readonly rawSeed: number;
-  private readonly starts: number;
+  /** How many slots a row can begin at. */
+  readonly starts: number;
 
   /** `seed` 0 to 255. */
   constructor(seed: number, slots: number) {

@@ -1,4 +1,4 @@
-import { readFixed32 } from '../../bytes/fixed.ts';
+import type { KeyHash } from '../../hash/key-hash.ts';
 import { RibbonHasher } from './ribbon-hasher.ts';
 import { RIBBON_COLUMNS_MAX, RIBBON_ROW_BITS, SEGMENT_BYTES } from './ribbon-math.ts';
 
@@ -17,6 +17,11 @@ export function ribbonLayout(dataBytes: number, blocks: number): RibbonLayout {
   return { columns, shortBlocks: columns * blocks - segments };
 }
 
+/** Columns that are looked at before the first answer counts: 15 of 16 keys that are not there end here. */
+const COLUMNS_AT_ONCE = 4;
+/** Bits 0 to 7: their parity. */
+const PARITY = new Uint8Array(256).map((_, byte) => parity(byte));
+
 /**
  * Queries of one Ribbon filter. The coefficients of a key reach over two blocks, as a rule; a column's bit is the
  * parity of what they choose of its two segments.
@@ -24,72 +29,103 @@ export function ribbonLayout(dataBytes: number, blocks: number): RibbonLayout {
  *   words of a block's segment and of the next one's:   0  1  2  3 | 4  5  6  7
  *   a row of 128 bits that starts at bit 40:               ^  ^  ^   ^  ^
  *
+ * There are no branches on what a key's row is: where it begins, which words it has, whether its block is short. The
+ * processor would guess every second one wrong.
  * Source: RocksDB util/ribbon_alg.h, InterleavedFilterQuery.
  */
 export class RibbonQuery {
-  private readonly words: Int32Array;
-  private readonly hasher: RibbonHasher;
+  private readonly view: DataView;
   private readonly columns: number;
   private readonly shortBlocks: number;
+  private readonly rawSeed: number;
+  private readonly starts: number;
+  private readonly hasher: RibbonHasher;
 
-  /** The filter is `data[0, dataBytes)`; an aligned copy is kept. */
+  /** The filter is `data[0, dataBytes)`, which is kept. */
   constructor(data: Uint8Array, dataBytes: number, blocks: number, seed: number) {
     const layout = ribbonLayout(dataBytes, blocks);
+    this.view = new DataView(data.buffer, data.byteOffset, data.byteLength);
     this.columns = layout.columns;
     this.shortBlocks = layout.shortBlocks;
     this.hasher = new RibbonHasher(seed, blocks * RIBBON_ROW_BITS);
-    this.words = new Int32Array(4 * (columnsBefore(layout, blocks) + 1));
-    for (let i = 0; i < this.words.length - 4; i++) this.words[i] = readFixed32(data, 4 * i);
+    this.rawSeed = this.hasher.rawSeed;
+    this.starts = this.hasher.starts;
   }
 
-  mayContain(lo: number, hi: number): boolean {
-    const { hasher, words } = this;
+  /** By the halves of a key's XXPH3, as uint32. */
+  mayContainHash(lo: number, hi: number): boolean {
+    const { hasher } = this;
     hasher.hash(lo, hi);
-    const block = hasher.start >>> 7;
-    const short = block < this.shortBlocks;
-    const columns = short ? this.columns - 1 : this.columns;
-    if (columns <= 0) return true;
-    const segment = block * this.columns - (short ? block : this.shortBlocks);
-    // The row, shifted by the bits within a word: five words.
-    const { row0, row1, row2, row3 } = hasher;
-    const shift = hasher.start & 31;
+    return this.ask(hasher.start, hasher.result, hasher.row0, hasher.row1, hasher.row2, hasher.row3);
+  }
+
+  mayContain(hash: KeyHash, bytes: Uint8Array, start: number, end: number): boolean {
+    if (hash.ribbonEquation === undefined || end - start > hash.ribbonKeyMax!) {
+      const lo = hash.xxph3(bytes, start, end);
+      return this.mayContainHash(lo, hash.high());
+    }
+    const e = hash.ribbonEquation(bytes, start, end, this.rawSeed, this.starts);
+    return this.ask(e[0]! >>> 0, e[1]!, e[2]!, e[3]!, e[4]!, e[5]!);
+  }
+
+  private ask(
+    start: number,
+    result: number,
+    row0: number,
+    row1: number,
+    row2: number,
+    row3: number,
+  ): boolean {
+    const { view, columns, shortBlocks } = this;
+    if (columns === 0) return true;
+    const block = start >>> 7;
+    // 1 where the block has a column less; 0 or negative: how far it is before the others.
+    const short = (block - shortBlocks) >>> 31;
+    const before = (block - shortBlocks) & -short;
+    const segment = block * columns - shortBlocks - before;
+    // The row, shifted by the bits within a word: five words. A shift by 32 would be none: it is made of two.
+    const shift = start & 31;
+    const rest = 31 - shift;
     const w0 = row0 << shift;
-    const w1 = shift === 0 ? row1 : (row1 << shift) | (row0 >>> (32 - shift));
-    const w2 = shift === 0 ? row2 : (row2 << shift) | (row1 >>> (32 - shift));
-    const w3 = shift === 0 ? row3 : (row3 << shift) | (row2 >>> (32 - shift));
-    const w4 = shift === 0 ? 0 : row3 >>> (32 - shift);
-    // Where they lie in the first column, by words: from `first` on in this block, then in the next one.
-    const first = (hasher.start >>> 5) & 3;
-    const here = 4 * segment + first;
-    const jump = 4 * columns - 4;
-    let p0 = here;
-    let p1 = first < 3 ? here + 1 : here + 1 + jump;
-    let p2 = first < 2 ? here + 2 : here + 2 + jump;
-    let p3 = first < 1 ? here + 3 : here + 3 + jump;
-    let p4 = here + 4 + jump;
-    let result = hasher.result;
-    for (let i = 0; i < columns; i++) {
-      const chosen =
-        (words[p0]! & w0) ^
-        (words[p1]! & w1) ^
-        (words[p2]! & w2) ^
-        (words[p3]! & w3) ^
-        (w4 === 0 ? 0 : words[p4]! & w4);
-      if (parity(chosen) !== (result & 1)) return false;
-      result >>>= 1;
-      p0 += 4;
-      p1 += 4;
-      p2 += 4;
-      p3 += 4;
-      p4 += 4;
+    const w1 = (row1 << shift) | ((row0 >>> 1) >>> rest);
+    const w2 = (row2 << shift) | ((row1 >>> 1) >>> rest);
+    const w3 = (row3 << shift) | ((row2 >>> 1) >>> rest);
+    const w4 = (row3 >>> 1) >>> rest;
+    // Where they lie in the first column: from `first` on in this block, then in the next one.
+    const first = (start >>> 5) & 3;
+    const jump = SEGMENT_BYTES * (columns - short - 1);
+    let p0 = SEGMENT_BYTES * segment + 4 * first;
+    let p1 = p0 + 4 + (jump & ((2 - first) >> 31));
+    let p2 = p0 + 8 + (jump & ((1 - first) >> 31));
+    let p3 = p0 + 12 + (jump & (-first >> 31));
+    // Where all of the row is in this block there may be no next one.
+    let p4 = p0 + ((16 + jump) & (-shift >> 31));
+    let wrong = 0;
+    let left = columns;
+    while (left > 0) {
+      for (let i = Math.min(left, COLUMNS_AT_ONCE); i > 0; i--) {
+        let chosen =
+          (view.getInt32(p0, true) & w0) ^
+          (view.getInt32(p1, true) & w1) ^
+          (view.getInt32(p2, true) & w2) ^
+          (view.getInt32(p3, true) & w3) ^
+          (view.getInt32(p4, true) & w4);
+        chosen ^= chosen >>> 16;
+        chosen ^= chosen >>> 8;
+        left--;
+        // The last column of a short block is another block's.
+        wrong |= (PARITY[chosen & 0xff]! ^ result) & (1 ^ (short & ((left - 1) >>> 31)));
+        result >>>= 1;
+        p0 += SEGMENT_BYTES;
+        p1 += SEGMENT_BYTES;
+        p2 += SEGMENT_BYTES;
+        p3 += SEGMENT_BYTES;
+        p4 += SEGMENT_BYTES;
+      }
+      if (wrong !== 0) return false;
     }
     return true;
   }
-}
-
-/** Segments of all blocks before `block`. */
-function columnsBefore({ columns, shortBlocks }: RibbonLayout, block: number): number {
-  return block * columns - Math.min(block, shortBlocks);
 }
 
 /** 1 where an odd number of bits is set. */

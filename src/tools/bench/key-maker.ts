@@ -1,4 +1,4 @@
-import { mulHigh32 } from '../../bytes/u64.ts';
+import { mulHighSmall } from '../../bytes/u64.ts';
 
 export interface FilterKeyShape {
   keySize: number;
@@ -40,7 +40,7 @@ export class KeyMaker {
     const start = number & this.alignmentMask;
     let length = this.smallest;
     if (this.interval < FIXED_SIZE_INTERVAL) {
-      length += mulHigh32(Math.imul(number >>> this.interval, 1234567891) >>> 0, 5);
+      length += mulHighSmall(Math.imul(number >>> this.interval, 1234567891) >>> 0, 5);
     }
     view.setInt32(start, number, true);
     view.setInt32(start + 4, (filter + number) | 0, true);

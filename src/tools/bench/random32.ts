@@ -1,7 +1,9 @@
-import { mulHigh32 } from '../../bytes/u64.ts';
+import { mulHigh32, mulHighSmall } from '../../bytes/u64.ts';
 
 const SIZE = 624;
 const SHIFT = 397;
+/** Up to this bound a product is exact in a double. */
+const EXACT_BOUND_MAX = 2 ** 21;
 
 /**
  * RocksDB's Random32: the 32-bit Mersenne Twister (Matsumoto and Nishimura, 1998), the same numbers for the same
@@ -40,7 +42,8 @@ export class Random32 {
    * numbers that are thrown away) takes more than twice as long.
    */
   below(bound: number): number {
-    return mulHigh32(this.uint32(), bound);
+    const drawn = this.uint32();
+    return bound <= EXACT_BOUND_MAX ? mulHighSmall(drawn, bound) : mulHigh32(drawn, bound);
   }
 
   private twist(): void {
