@@ -304,6 +304,43 @@ export function xxph3(length: i32): i32 {
   return split(hashPreview(INPUT, length));
 }
 
+/** XXPH3 of 9 to 32 bytes: `a` and `b` are the first 16 of them, `c` and `d` the last 16; of 16 and fewer `a` and `d` count. */
+// @ts-ignore: decorator
+@inline
+export function hashPreviewOf(a: u64, b: u64, c: u64, d: u64, n: u64): u64 {
+  if (n <= 16) {
+    const low = a ^ secret(0);
+    const high = d ^ secret(8);
+    return avalanche(n + low + high + fold(low, high), true);
+  }
+  const first = fold(a ^ secret(0), b ^ secret(8));
+  return avalanche(n * P64_1 + first + fold(c ^ secret(16), d ^ secret(24)), true);
+}
+
+// @ts-ignore: decorator
+@inline
+export function join(low: u32, high: u32): u64 {
+  return (<u64>high << 32) | <u64>low;
+}
+
+/**
+ * The same by words, least significant first. What is passed in registers is there at once; 8 bytes that were stored as
+ * two words have to be in the cache before they can be loaded.
+ */
+export function xxph3Words(
+  a0: u32,
+  a1: u32,
+  b0: u32,
+  b1: u32,
+  c0: u32,
+  c1: u32,
+  d0: u32,
+  d1: u32,
+  n: i32,
+): i32 {
+  return split(hashPreviewOf(join(a0, a1), join(b0, b1), join(c0, c1), join(d0, d1), <u64>n));
+}
+
 /** XXPH3 of `count` keys: key i is INPUT[OFFSETS[i], OFFSETS[i + 1]); its hash goes to HASHES[i]. */
 export function xxph3Batch(count: i32): void {
   let start = load<u32>(OFFSETS);

@@ -12,6 +12,17 @@ export interface KernelExports {
   xxh3(length: number): number;
   xxph3(length: number): number;
   xxph3Batch(count: number): void;
+  xxph3Words(
+    a0: number,
+    a1: number,
+    b0: number,
+    b1: number,
+    c0: number,
+    c1: number,
+    d0: number,
+    d1: number,
+    length: number,
+  ): number;
   longBegin(): void;
   xxh3Blocks(count: number): void;
   xxph3Blocks(count: number): void;
@@ -31,6 +42,19 @@ export interface KernelExports {
   unhex(length: number): number;
   readonly EQUATION: { readonly value: number };
   ribbonEquation(length: number, rawSeed: number, starts: number): void;
+  ribbonEquationWords(
+    rawSeed: number,
+    starts: number,
+    a0: number,
+    a1: number,
+    b0: number,
+    b1: number,
+    c0: number,
+    c1: number,
+    d0: number,
+    d1: number,
+    length: number,
+  ): void;
   unsnap(start: number, inputLength: number, length: number): number;
   findBegin(): void;
   findStep(type: number, modifier: number, base: number, from: number, to: number, test: number): number;

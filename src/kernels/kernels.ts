@@ -15,8 +15,9 @@ const HISTORY_LENGTH = 64;
  */
 const LOOP_COPY_MAX = 64;
 
-/** Keys up to this length are copied as words of their array's view, 20 bytes in 5 ns. */
-const KEY_COPY_MAX = 96;
+/** Keys of these lengths go to the kernel as words, without being copied. */
+const WORDS_MIN = 16;
+const WORDS_MAX = 32;
 
 /**
  * The WebAssembly kernels. Bytes are copied into the module's memory, long inputs in slices of 128 KiB: the memory
@@ -36,7 +37,6 @@ export class Kernels implements KeyHash {
   private readonly highWord: Uint32Array;
   private readonly unpacked: Uint8Array;
   private readonly equation: Int32Array;
-  private readonly inputView: DataView;
   /** The array that the last short key came from, and a view on it: callers reuse theirs. */
   private keySource: Uint8Array;
   private keyView: DataView;
@@ -55,9 +55,8 @@ export class Kernels implements KeyHash {
     this.highWord = new Uint32Array(buffer, exports.HIGH.value, 1);
     this.unpacked = new Uint8Array(buffer, exports.UNPACKED.value, exports.UNPACKED_BYTES.value);
     this.equation = new Int32Array(buffer, exports.EQUATION.value, 6);
-    this.inputView = new DataView(buffer, exports.INPUT.value, KEY_COPY_MAX);
     this.keySource = this.input;
-    this.keyView = this.inputView;
+    this.keyView = new DataView(buffer, exports.INPUT.value, exports.INPUT_BYTES.value);
     this.text = new TextKernel(exports);
   }
 
@@ -87,11 +86,28 @@ export class Kernels implements KeyHash {
   /** Low half of XXPH3, seed 0, as uint32; `high()` has the other half until the next hash. */
   xxph3(bytes: Uint8Array, start: number, end: number): number {
     const length = end - start;
+    if (length >= WORDS_MIN && length <= WORDS_MAX) {
+      const view = this.viewOf(bytes);
+      const tail = end - 16;
+      return (
+        this.exports.xxph3Words(
+          view.getInt32(start, true),
+          view.getInt32(start + 4, true),
+          view.getInt32(start + 8, true),
+          view.getInt32(start + 12, true),
+          view.getInt32(tail, true),
+          view.getInt32(tail + 4, true),
+          view.getInt32(tail + 8, true),
+          view.getInt32(tail + 12, true),
+          length,
+        ) >>> 0
+      );
+    }
     if (length > this.input.length) {
       const rest = this.copyInBlocks(bytes, start, end, Math.floor(length / BLOCK_LENGTH), true);
       return this.exports.xxph3End(rest, length) >>> 0;
     }
-    this.copyKeyIn(bytes, start, end);
+    this.copyIn(bytes, start, end);
     return this.exports.xxph3(length) >>> 0;
   }
 
@@ -105,9 +121,27 @@ export class Kernels implements KeyHash {
 
   ribbonEquation(bytes: Uint8Array, start: number, end: number, rawSeed: number, starts: number): Int32Array {
     const length = end - start;
-    if (length > this.input.length) throw rangeError(bytes, start, end);
-    this.copyKeyIn(bytes, start, end);
-    this.exports.ribbonEquation(length, rawSeed, starts);
+    if (length >= WORDS_MIN && length <= WORDS_MAX) {
+      const view = this.viewOf(bytes);
+      const tail = end - 16;
+      this.exports.ribbonEquationWords(
+        rawSeed,
+        starts,
+        view.getInt32(start, true),
+        view.getInt32(start + 4, true),
+        view.getInt32(start + 8, true),
+        view.getInt32(start + 12, true),
+        view.getInt32(tail, true),
+        view.getInt32(tail + 4, true),
+        view.getInt32(tail + 8, true),
+        view.getInt32(tail + 12, true),
+        length,
+      );
+    } else {
+      if (length > this.input.length) throw rangeError(bytes, start, end);
+      this.copyIn(bytes, start, end);
+      this.exports.ribbonEquation(length, rawSeed, starts);
+    }
     return this.equation;
   }
 
@@ -194,24 +228,13 @@ export class Kernels implements KeyHash {
     copyWords(this.inputWords, bytes, start, end);
   }
 
-  /** The same for keys, which come one by one from the same array: a view on it makes four bytes one load. */
-  private copyKeyIn(bytes: Uint8Array, start: number, end: number): void {
-    const length = end - start;
+  /** A view on the array that keys come from one by one: callers reuse theirs. */
+  private viewOf(bytes: Uint8Array): DataView {
     if (bytes !== this.keySource) {
       this.keySource = bytes;
       this.keyView = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     }
-    if (length < 4 || length > KEY_COPY_MAX || end > bytes.length) {
-      this.copyIn(bytes, start, end);
-      return;
-    }
-    const { inputView, keyView } = this;
-    let to = 0;
-    for (let from = start; to + 4 <= length; from += 4, to += 4) {
-      inputView.setInt32(to, keyView.getInt32(from, true), true);
-    }
-    // The last word overlaps the one before it.
-    if (to < length) inputView.setInt32(length - 4, keyView.getInt32(end - 4, true), true);
+    return this.keyView;
   }
 
   /**

@@ -236,7 +236,7 @@ export class FilterBench {
     let predicted = 0;
     const begin = environment.clock.monotonicNanos();
     while (bytes < bytesMax && keys < keysMax) {
-      const id = random.uint32();
+      const id = random.uint32() | 0;
       const count = Math.min(averageKeysPerFilter + random.below(range) - offset, keysMax - keys);
       builder ??= this.createBuilder();
       for (let i = 0; i < count; i++) {
@@ -285,29 +285,48 @@ export class FilterBench {
     filters.resetCounts();
     const skew = skewOf(mode, filters.count);
     if (skew === undefined) return null;
-    const { primaryCount, primaryMax } = skew;
-    const secondaryCount = filters.count - primaryCount;
-    const queries = this.queriesPerMode;
     const batched = mode === 'batch_prepared' || mode === 'batch_unprepared';
     const keys = batched ? makers : makers.slice(0, 1);
     const together = mode === 'batch_prepared' && !params.useFullBlockReader;
     const begin = environment.clock.monotonicNanos();
+    if (batched) this.askBatches(skew, insideMax, keys, together, way);
+    else this.askKeys(skew, insideMax, keys[0]!, way);
+    return (environment.clock.monotonicNanos() - begin) / this.queriesPerMode;
+  }
+
+  private askKeys(skew: Skew, insideMax: number, key: KeyMaker, way: FilterInterface): void {
+    const { filters, random } = this;
+    const queries = this.queriesPerMode;
+    for (let query = 0; query < queries; query++) {
+      const inside = random.uint32() <= insideMax;
+      const index = drawFilter(random, skew);
+      const number = random.below(filters.keyCounts[index]!);
+      key.make(filters.ids[index]!, inside ? number : number | OUTSIDE_BIT);
+      filters.ask(index, key, inside, way);
+    }
+  }
+
+  private askBatches(
+    skew: Skew,
+    insideMax: number,
+    keys: readonly KeyMaker[],
+    together: boolean,
+    way: FilterInterface,
+  ): void {
+    const { filters, random } = this;
+    const queries = this.queriesPerMode;
     for (let query = 0; query < queries; query += keys.length) {
       const inside = random.uint32() <= insideMax;
-      const index =
-        random.uint32() <= primaryMax
-          ? random.below(primaryCount)
-          : primaryCount + random.below(secondaryCount);
+      const index = drawFilter(random, skew);
       const id = filters.ids[index]!;
       const added = filters.keyCounts[index]!;
       for (let i = 0; i < keys.length; i++) {
         const number = random.below(added);
-        keys[i]!.make(id, inside ? number : (number | OUTSIDE_BIT) >>> 0);
+        keys[i]!.make(id, inside ? number : number | OUTSIDE_BIT);
       }
       if (together) filters.askTogether(index, keys, inside, way);
       else for (let i = 0; i < keys.length; i++) filters.ask(index, keys[i]!, inside, way);
     }
-    return (environment.clock.monotonicNanos() - begin) / queries;
   }
 
   /** How often metadata was decoded so far. */
@@ -442,11 +461,24 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }
 
-/** The first `primaryCount` filters get the queries whose draw is at most `primaryMax`. */
-function skewOf(
-  mode: FilterBenchMode,
-  filters: number,
-): { primaryCount: number; primaryMax: number } | undefined {
+/** The first `primaryCount` filters get the queries whose draw is at most `primaryMax`, the others the rest. */
+interface Skew {
+  readonly primaryCount: number;
+  readonly primaryMax: number;
+  readonly secondaryCount: number;
+}
+
+function drawFilter(random: Random32, { primaryCount, primaryMax, secondaryCount }: Skew): number {
+  if (random.uint32() <= primaryMax) return random.below(primaryCount);
+  return primaryCount + random.below(secondaryCount);
+}
+
+function skewOf(mode: FilterBenchMode, filters: number): Skew | undefined {
+  const skew = primaryOf(mode, filters);
+  return skew && { ...skew, secondaryCount: filters - skew.primaryCount };
+}
+
+function primaryOf(mode: FilterBenchMode, filters: number): Omit<Skew, 'secondaryCount'> | undefined {
   switch (mode) {
     case 'single':
       return { primaryCount: 1, primaryMax: UINT32_MAX };

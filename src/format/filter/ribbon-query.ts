@@ -17,10 +17,8 @@ export function ribbonLayout(dataBytes: number, blocks: number): RibbonLayout {
   return { columns, shortBlocks: columns * blocks - segments };
 }
 
-/** Columns that are looked at before the first answer counts: 15 of 16 keys that are not there end here. */
-const COLUMNS_AT_ONCE = 4;
-/** Bits 0 to 7: their parity. */
-const PARITY = new Uint8Array(256).map((_, byte) => parity(byte));
+/** Columns that are looked at before an answer counts: 7 of 8 keys that are not there end with the first of them. */
+const COLUMNS_AT_ONCE = 3;
 
 /**
  * Queries of one Ribbon filter. The coefficients of a key reach over two blocks, as a rule; a column's bit is the
@@ -100,32 +98,60 @@ export class RibbonQuery {
     let p3 = p0 + 12 + (jump & (-first >> 31));
     // Where all of the row is in this block there may be no next one.
     let p4 = p0 + ((16 + jump) & (-shift >> 31));
-    let wrong = 0;
     let left = columns;
-    while (left > 0) {
-      for (let i = Math.min(left, COLUMNS_AT_ONCE); i > 0; i--) {
-        let chosen =
-          (view.getInt32(p0, true) & w0) ^
-          (view.getInt32(p1, true) & w1) ^
-          (view.getInt32(p2, true) & w2) ^
-          (view.getInt32(p3, true) & w3) ^
-          (view.getInt32(p4, true) & w4);
-        chosen ^= chosen >>> 16;
-        chosen ^= chosen >>> 8;
-        left--;
-        // The last column of a short block is another block's.
-        wrong |= (PARITY[chosen & 0xff]! ^ result) & (1 ^ (short & ((left - 1) >>> 31)));
-        result >>>= 1;
-        p0 += SEGMENT_BYTES;
-        p1 += SEGMENT_BYTES;
-        p2 += SEGMENT_BYTES;
-        p3 += SEGMENT_BYTES;
-        p4 += SEGMENT_BYTES;
-      }
-      if (wrong !== 0) return false;
+    for (; left > COLUMNS_AT_ONCE; left -= COLUMNS_AT_ONCE) {
+      const wrong =
+        (columnOf(view, p0, p1, p2, p3, p4, w0, w1, w2, w3, w4) ^ result) |
+        (columnOf(view, p0 + 16, p1 + 16, p2 + 16, p3 + 16, p4 + 16, w0, w1, w2, w3, w4) ^ (result >>> 1)) |
+        (columnOf(view, p0 + 32, p1 + 32, p2 + 32, p3 + 32, p4 + 32, w0, w1, w2, w3, w4) ^ (result >>> 2));
+      if ((wrong & 1) !== 0) return false;
+      result >>>= COLUMNS_AT_ONCE;
+      p0 += COLUMNS_AT_ONCE * SEGMENT_BYTES;
+      p1 += COLUMNS_AT_ONCE * SEGMENT_BYTES;
+      p2 += COLUMNS_AT_ONCE * SEGMENT_BYTES;
+      p3 += COLUMNS_AT_ONCE * SEGMENT_BYTES;
+      p4 += COLUMNS_AT_ONCE * SEGMENT_BYTES;
     }
-    return true;
+    let wrong = 0;
+    for (; left > 1; left--) {
+      wrong |= columnOf(view, p0, p1, p2, p3, p4, w0, w1, w2, w3, w4) ^ result;
+      result >>>= 1;
+      p0 += SEGMENT_BYTES;
+      p1 += SEGMENT_BYTES;
+      p2 += SEGMENT_BYTES;
+      p3 += SEGMENT_BYTES;
+      p4 += SEGMENT_BYTES;
+    }
+    // The last column of a short block is another block's.
+    wrong |= (columnOf(view, p0, p1, p2, p3, p4, w0, w1, w2, w3, w4) ^ result) & ~short;
+    return (wrong & 1) === 0;
   }
+}
+
+/** Bit 0: the parity of what a row's five words choose of a column; the other bits are not zero. */
+function columnOf(
+  view: DataView,
+  p0: number,
+  p1: number,
+  p2: number,
+  p3: number,
+  p4: number,
+  w0: number,
+  w1: number,
+  w2: number,
+  w3: number,
+  w4: number,
+): number {
+  let chosen =
+    (view.getInt32(p0, true) & w0) ^
+    (view.getInt32(p1, true) & w1) ^
+    (view.getInt32(p2, true) & w2) ^
+    (view.getInt32(p3, true) & w3) ^
+    (view.getInt32(p4, true) & w4);
+  chosen ^= chosen >>> 16;
+  chosen ^= chosen >>> 8;
+  chosen ^= chosen >>> 4;
+  return 0x6996 >>> (chosen & 15);
 }
 
 /** 1 where an odd number of bits is set. */

@@ -22,7 +22,7 @@ const WHOLE_KEYS = { wholeKeys: true, prefixExtractor: undefined } as const;
 
 /** The filters of a bench, and what was asked of them. */
 export class BenchFilters {
-  /** By filter. */
+  /** By filter; ids as int32. */
   readonly ids: number[] = [];
   readonly keyCounts: number[] = [];
   dryRunHash = 0;
@@ -50,7 +50,7 @@ export class BenchFilters {
 
   add(id: number, keys: number, contents: Uint8Array, counters: FilterCounters): FilterReader {
     const reader = openFilter(contents, counters);
-    this.ids.push(id);
+    this.ids.push(id | 0);
     this.keyCounts.push(keys);
     this.contents.push(contents);
     this.bits.push(reader);

@@ -34,7 +34,7 @@ export class KeyMaker {
     this.alignmentMask = varyKeyAlignment ? 3 : 0;
   }
 
-  /** Leaves the key in `bytes[start, end)`. Both numbers are uint32. */
+  /** Leaves the key in `bytes[start, end)`. Both numbers are 32 bits, with or without a sign. */
   make(filter: number, number: number): void {
     const { view } = this;
     const start = number & this.alignmentMask;
