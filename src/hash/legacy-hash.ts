@@ -5,7 +5,8 @@ export const SLICE_HASH_SEED = 397;
 /** Seed of the Bloom filters of tables before format_version 5 (BloomHash). */
 export const BLOOM_HASH_SEED = 0xbc9f1d34;
 
-const M = 0xc6a4a793;
+/** As int32, which a Smi of V8 holds. */
+const M = 0xc6a4a793 | 0;
 
 /**
  * Hash32 of `bytes[start, end)` as uint32: the hash that LevelDB and RocksDB began with.
@@ -13,10 +14,11 @@ const M = 0xc6a4a793;
  * Source: RocksDB util/hash.cc, Hash.
  */
 export function legacyHash32(bytes: Uint8Array, start: number, end: number, seed: number): number {
-  let h = seed ^ Math.imul(end - start, M);
+  const m = M;
+  let h = seed ^ Math.imul(end - start, m);
   let p = start;
   for (; p + 4 <= end; p += 4) {
-    h = Math.imul(h + readFixed32(bytes, p), M);
+    h = Math.imul(h + readFixed32(bytes, p), m);
     h ^= h >>> 16;
   }
   if (p < end) h = hashTail(h, bytes, p, end);
@@ -34,7 +36,11 @@ export class LegacyHasher {
   private source = NO_BYTES;
   private view = NO_VIEW;
 
-  constructor(private readonly seed: number) {}
+  private readonly seed: number;
+
+  constructor(seed: number) {
+    this.seed = seed | 0;
+  }
 
   /** As int32. */
   hash(bytes: Uint8Array, start: number, end: number): number {
@@ -43,10 +49,12 @@ export class LegacyHasher {
       this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     }
     const { view } = this;
-    let h = this.seed ^ Math.imul(end - start, M);
+    // A constant of the module is a variable in the bundle, and would be loaded for each word.
+    const m = 0xc6a4a793 | 0;
+    let h = this.seed ^ Math.imul(end - start, m);
     let p = start;
     for (; p + 4 <= end; p += 4) {
-      h = Math.imul(h + view.getInt32(p, true), M);
+      h = Math.imul(h + view.getInt32(p, true), m);
       h ^= h >>> 16;
     }
     return p < end ? hashTail(h, bytes, p, end) : h;

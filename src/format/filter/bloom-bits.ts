@@ -38,18 +38,20 @@ export function fastLocalBloomMayContain(
   hi: number,
 ): boolean {
   const base = fastLocalBloomBase(lo, lines);
+  // A constant of the module is a variable in the bundle.
+  const ratio = 0x9e3779b9 | 0;
   let x = hi | 0;
   let all = 1;
   let left = probes;
   for (; left >= 3; left -= 3) {
-    const y = Math.imul(x, GOLDEN_RATIO);
-    const z = Math.imul(y, GOLDEN_RATIO);
+    const y = Math.imul(x, ratio);
+    const z = Math.imul(y, ratio);
     all &= bitOf(data, base, x >>> 23) & bitOf(data, base, y >>> 23) & bitOf(data, base, z >>> 23);
-    x = Math.imul(z, GOLDEN_RATIO);
+    x = Math.imul(z, ratio);
   }
   for (; left > 0; left--) {
     all &= bitOf(data, base, x >>> 23);
-    x = Math.imul(x, GOLDEN_RATIO);
+    x = Math.imul(x, ratio);
   }
   return all === 1;
 }

@@ -1,6 +1,6 @@
 import { fastLocalBloomFpRate } from './bloom-math.ts';
 import type { FilterFacts } from './filter-metadata.ts';
-import { ribbonLayout } from './ribbon-query.ts';
+import { ribbonLayout } from './ribbon-layout.ts';
 
 /**
  * The share of absent keys that a filter with `entries` hashes lets pass, by the arithmetic of its kind; 1 where all

@@ -1,8 +1,8 @@
 import { writeFixed32 } from '../../bytes/fixed.ts';
 import { FILTER_METADATA_BYTES, RIBBON_MARKER } from './filter-metadata.ts';
 import { RibbonHasher } from './ribbon-hasher.ts';
+import { parity, ribbonLayout } from './ribbon-layout.ts';
 import { RIBBON_ROW_BITS, SEGMENT_BYTES } from './ribbon-math.ts';
-import { parity, ribbonLayout } from './ribbon-query.ts';
 
 /** Seeds 0 to 255: the filter keeps the one that worked in a byte. */
 const SEED_MASK = 0xff;

@@ -29,7 +29,7 @@ export class Random32 {
 
   /** Uniform over 32 bits, as uint32. */
   uint32(): number {
-    if (this.next === SIZE) this.twist();
+    if (this.next === this.state.length) this.twist();
     let y = this.state[this.next++]!;
     y ^= y >>> 11;
     y ^= (y << 7) & 0x9d2c5680;

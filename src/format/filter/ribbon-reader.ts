@@ -1,27 +1,19 @@
 import type { KeyHash } from '../../hash/key-hash.ts';
+import { askHashes, askKeys } from './ask-many.ts';
+import type { FilterFacts } from './filter-metadata.ts';
+import type { FilterReader } from './filter-reader.ts';
 import { RibbonHasher } from './ribbon-hasher.ts';
-import { RIBBON_COLUMNS_MAX, RIBBON_ROW_BITS, SEGMENT_BYTES } from './ribbon-math.ts';
+import { ribbonLayout } from './ribbon-layout.ts';
+import { RIBBON_ROW_BITS, SEGMENT_BYTES } from './ribbon-math.ts';
 
-/** How the segments of a Ribbon filter lie: block by block, column by column. */
-export interface RibbonLayout {
-  /** Columns of a block from `shortBlocks` on; the blocks before have one less. */
-  readonly columns: number;
-  readonly shortBlocks: number;
-}
-
-/** Of a filter with `dataBytes` bytes of segments and `blocks` blocks. */
-export function ribbonLayout(dataBytes: number, blocks: number): RibbonLayout {
-  const segments = Math.floor(dataBytes / SEGMENT_BYTES);
-  const columns = Math.ceil(segments / blocks);
-  if (columns > RIBBON_COLUMNS_MAX) return { columns: RIBBON_COLUMNS_MAX, shortBlocks: 0 };
-  return { columns, shortBlocks: columns * blocks - segments };
-}
+/** TypeScript's own type of the constructor cannot be extended. */
+const View: new (buffer: ArrayBufferLike, offset: number, length: number) => DataView = DataView;
 
 /** Columns that are looked at before an answer counts: 7 of 8 keys that are not there end with the first of them. */
 const COLUMNS_AT_ONCE = 3;
 
 /**
- * Queries of one Ribbon filter. The coefficients of a key reach over two blocks, as a rule; a column's bit is the
+ * A Ribbon filter, as a view on its bytes (bloom-readers.ts says why). The coefficients of a key reach over two blocks, as a rule; a column's bit is the
  * parity of what they choose of its two segments.
  *
  *   words of a block's segment and of the next one's:   0  1  2  3 | 4  5  6  7
@@ -31,26 +23,34 @@ const COLUMNS_AT_ONCE = 3;
  * processor would guess every second one wrong.
  * Source: RocksDB util/ribbon_alg.h, InterleavedFilterQuery.
  */
-export class RibbonQuery {
-  private readonly view: DataView;
+export class RibbonReader extends View implements FilterReader {
   private readonly columns: number;
   private readonly shortBlocks: number;
   private readonly rawSeed: number;
   private readonly starts: number;
   private readonly hasher: RibbonHasher;
 
-  /** The filter is `data[0, dataBytes)`, which is kept. */
-  constructor(data: Uint8Array, dataBytes: number, blocks: number, seed: number) {
-    const layout = ribbonLayout(dataBytes, blocks);
-    this.view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-    this.columns = layout.columns;
-    this.shortBlocks = layout.shortBlocks;
-    this.hasher = new RibbonHasher(seed, blocks * RIBBON_ROW_BITS);
+  constructor(
+    readonly facts: FilterFacts,
+    contents: Uint8Array,
+  ) {
+    super(contents.buffer, contents.byteOffset, contents.byteLength);
+    const { columns, shortBlocks } = ribbonLayout(facts.dataBytes, facts.blocks);
+    this.columns = columns;
+    this.shortBlocks = shortBlocks;
+    this.hasher = new RibbonHasher(facts.seed, facts.blocks * RIBBON_ROW_BITS);
     this.rawSeed = this.hasher.rawSeed;
     this.starts = this.hasher.starts;
   }
 
-  /** By the halves of a key's XXPH3, as uint32. */
+  get kind() {
+    return this.facts.kind;
+  }
+
+  get hash() {
+    return 'xxph3' as const;
+  }
+
   mayContainHash(lo: number, hi: number): boolean {
     const { hasher } = this;
     hasher.hash(lo, hi);
@@ -66,6 +66,14 @@ export class RibbonQuery {
     return this.ask(e[0]! >>> 0, e[1]!, e[2]!, e[3]!, e[4]!, e[5]!);
   }
 
+  mayContainHashes(hashes: Uint32Array, count: number, out: Uint8Array): number {
+    return askHashes(this, hashes, count, out);
+  }
+
+  mayContainMany(...keys: Parameters<FilterReader['mayContainMany']>): number {
+    return askKeys(this, ...keys);
+  }
+
   private ask(
     start: number,
     result: number,
@@ -74,7 +82,7 @@ export class RibbonQuery {
     row2: number,
     row3: number,
   ): boolean {
-    const { view, columns, shortBlocks } = this;
+    const { columns, shortBlocks } = this;
     if (columns === 0) return true;
     const block = start >>> 7;
     // 1 where the block has a column less; 0 or negative: how far it is before the others.
@@ -101,9 +109,9 @@ export class RibbonQuery {
     let left = columns;
     for (; left > COLUMNS_AT_ONCE; left -= COLUMNS_AT_ONCE) {
       const wrong =
-        (columnOf(view, p0, p1, p2, p3, p4, w0, w1, w2, w3, w4) ^ result) |
-        (columnOf(view, p0 + 16, p1 + 16, p2 + 16, p3 + 16, p4 + 16, w0, w1, w2, w3, w4) ^ (result >>> 1)) |
-        (columnOf(view, p0 + 32, p1 + 32, p2 + 32, p3 + 32, p4 + 32, w0, w1, w2, w3, w4) ^ (result >>> 2));
+        (columnOf(this, p0, p1, p2, p3, p4, w0, w1, w2, w3, w4) ^ result) |
+        (columnOf(this, p0 + 16, p1 + 16, p2 + 16, p3 + 16, p4 + 16, w0, w1, w2, w3, w4) ^ (result >>> 1)) |
+        (columnOf(this, p0 + 32, p1 + 32, p2 + 32, p3 + 32, p4 + 32, w0, w1, w2, w3, w4) ^ (result >>> 2));
       if ((wrong & 1) !== 0) return false;
       result >>>= COLUMNS_AT_ONCE;
       p0 += COLUMNS_AT_ONCE * SEGMENT_BYTES;
@@ -114,7 +122,7 @@ export class RibbonQuery {
     }
     let wrong = 0;
     for (; left > 1; left--) {
-      wrong |= columnOf(view, p0, p1, p2, p3, p4, w0, w1, w2, w3, w4) ^ result;
+      wrong |= columnOf(this, p0, p1, p2, p3, p4, w0, w1, w2, w3, w4) ^ result;
       result >>>= 1;
       p0 += SEGMENT_BYTES;
       p1 += SEGMENT_BYTES;
@@ -123,7 +131,7 @@ export class RibbonQuery {
       p4 += SEGMENT_BYTES;
     }
     // The last column of a short block is another block's.
-    wrong |= (columnOf(view, p0, p1, p2, p3, p4, w0, w1, w2, w3, w4) ^ result) & ~short;
+    wrong |= (columnOf(this, p0, p1, p2, p3, p4, w0, w1, w2, w3, w4) ^ result) & ~short;
     return (wrong & 1) === 0;
   }
 }
@@ -152,12 +160,4 @@ function columnOf(
   chosen ^= chosen >>> 8;
   chosen ^= chosen >>> 4;
   return 0x6996 >>> (chosen & 15);
-}
-
-/** 1 where an odd number of bits is set. */
-export function parity(x: number): number {
-  x ^= x >>> 16;
-  x ^= x >>> 8;
-  x ^= x >>> 4;
-  return (0x6996 >>> (x & 15)) & 1;
 }
