@@ -34,7 +34,7 @@ const FIXED_BYTES = 0x16000;
 
 /** The kernel that builds filters: each builder opens a memory. It is compiled when the first one does. */
 export class FilterKernel {
-  constructor(private readonly openModule: OpenFilterModule) {}
+  constructor(readonly openModule: OpenFilterModule) {}
 
   /** A memory with room for `bytes` bytes of hashes and what belongs behind them. */
   openBehind(bytes: number): FilterMemory | undefined {
