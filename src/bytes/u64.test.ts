@@ -4,7 +4,9 @@ import {
   bswap32,
   bswapU64,
   foldU64,
+  MUL_HIGH_SMALL_MAX,
   mul32,
+  mulHighSmall,
   mulU64,
   mulWide,
   readU64,
@@ -78,5 +80,14 @@ test('bytes and numbers', () => {
   expect(bswap32(0x010203f4)).toBe(0xf4030201);
   for (const value of [0, 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 53 - 1]) {
     expect(u64ToBigInt(u64FromNumber(value))).toBe(BigInt(value));
+  }
+});
+
+test('the high half of a product with a small factor', () => {
+  const edges = [0, 1, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xfffeffff, 0xffffffff];
+  for (const a of [...edges, ...Array.from({ length: 500 }, (_, i) => Math.imul(i + 1, 0x9e3779b1) >>> 0)]) {
+    for (const b of [0, 1, 5, 196, 16_727, MUL_HIGH_SMALL_MAX - 1, MUL_HIGH_SMALL_MAX]) {
+      expect(mulHighSmall(a, b)).toBe(Number((BigInt(a) * BigInt(b)) >> 32n));
+    }
   }
 });

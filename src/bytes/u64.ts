@@ -65,9 +65,12 @@ export function mulHigh32(a: number, b: number): number {
   return Math.round((a * b - (Math.imul(a, b) >>> 0)) * 2 ** -32);
 }
 
-/** The same where `b` is at most 2^21, so that the double is the exact product. */
+/** Up to here the second factor of `mulHighSmall` may be. */
+export const MUL_HIGH_SMALL_MAX = 2 ** 15;
+
+/** The same where `b` is at most 2^15: by halves of `a`, in integers. */
 export function mulHighSmall(a: number, b: number): number {
-  return (a * b * 2 ** -32) >>> 0;
+  return (Math.imul(a >>> 16, b) + (Math.imul(a & 0xffff, b) >>> 16)) >>> 16;
 }
 
 /** 64-bit product of two uint32. */

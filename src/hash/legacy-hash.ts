@@ -53,9 +53,16 @@ export class LegacyHasher {
     const m = 0xc6a4a793 | 0;
     let h = this.seed ^ Math.imul(end - start, m);
     let p = start;
-    for (; p + 4 <= end; p += 4) {
+    for (; p + 8 <= end; p += 8) {
       h = Math.imul(h + view.getInt32(p, true), m);
       h ^= h >>> 16;
+      h = Math.imul(h + view.getInt32(p + 4, true), m);
+      h ^= h >>> 16;
+    }
+    if (p + 4 <= end) {
+      h = Math.imul(h + view.getInt32(p, true), m);
+      h ^= h >>> 16;
+      p += 4;
     }
     return p < end ? hashTail(h, bytes, p, end) : h;
   }

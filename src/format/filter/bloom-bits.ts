@@ -1,4 +1,4 @@
-import { mulHigh32, mulHighSmall } from '../../bytes/u64.ts';
+import { MUL_HIGH_SMALL_MAX, mulHigh32, mulHighSmall } from '../../bytes/u64.ts';
 import { LINE_BYTES } from './filter-metadata.ts';
 
 /**
@@ -8,12 +8,12 @@ import { LINE_BYTES } from './filter-metadata.ts';
 
 const GOLDEN_RATIO = 0x9e3779b9 | 0;
 
-/** Up to this many lines the product with a hash is exact in a double. */
-const EXACT_LINES_MAX = 2 ** 21;
+/** Up to here the product of lines and a quotient is told apart from its neighbours by its low 32 bits. */
+const SMALL_LINES_MAX = 2 ** 21;
 
 /** Where the line of a hash with this low half begins. */
 export function fastLocalBloomBase(lo: number, lines: number): number {
-  return lines <= EXACT_LINES_MAX ? mulHighSmall(lo, lines) << 6 : mulHigh32(lo, lines) * LINE_BYTES;
+  return lines <= MUL_HIGH_SMALL_MAX ? mulHighSmall(lo, lines) << 6 : mulHigh32(lo, lines) * LINE_BYTES;
 }
 
 /** Sets the bits of a hash with this high half, in the line at `base`. */
@@ -109,7 +109,7 @@ export function addToLegacyBloom(data: Uint8Array, lines: number, probes: number
 
 /** The remainder of a division, by a product and a quotient of doubles: 3 ns where `%` takes 12. */
 export function legacyBloomLine(hash: number, lines: number): number {
-  if (lines > EXACT_LINES_MAX) return hash % lines;
+  if (lines > SMALL_LINES_MAX) return hash % lines;
   return (hash - Math.imul((hash / lines) >>> 0, lines)) | 0;
 }
 

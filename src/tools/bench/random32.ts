@@ -1,9 +1,7 @@
-import { mulHigh32, mulHighSmall } from '../../bytes/u64.ts';
+import { MUL_HIGH_SMALL_MAX, mulHigh32, mulHighSmall } from '../../bytes/u64.ts';
 
 const SIZE = 624;
 const SHIFT = 397;
-/** Up to this bound a product is exact in a double. */
-const EXACT_BOUND_MAX = 2 ** 21;
 
 /**
  * RocksDB's Random32: the 32-bit Mersenne Twister (Matsumoto and Nishimura, 1998), the same numbers for the same
@@ -43,7 +41,7 @@ export class Random32 {
    */
   below(bound: number): number {
     const drawn = this.uint32();
-    return bound <= EXACT_BOUND_MAX ? mulHighSmall(drawn, bound) : mulHigh32(drawn, bound);
+    return bound <= MUL_HIGH_SMALL_MAX ? mulHighSmall(drawn, bound) : mulHigh32(drawn, bound);
   }
 
   private twist(): void {
