@@ -25,6 +25,7 @@ export class BenchFilters {
   /** By filter; ids as int32. */
   readonly ids: number[] = [];
   readonly keyCounts: number[] = [];
+  /** The sum of hashes, as int32. */
   dryRunHash = 0;
   private readonly contents: Uint8Array[] = [];
   private readonly bits: FilterReader[] = [];
@@ -79,11 +80,11 @@ export class BenchFilters {
         );
         break;
       case 'hash':
-        this.dryRunHash = (this.dryRunHash + this.hashOf(bytes, start, end)) >>> 0;
+        this.dryRunHash = (this.dryRunHash + this.hashOf(bytes, start, end)) | 0;
         break;
       case 'dry':
         // The character is signed, as in RocksDB on x86.
-        this.dryRunHash = (this.dryRunHash + (end - start) + ((bytes[start + 3]! << 24) >> 24)) >>> 0;
+        this.dryRunHash = (this.dryRunHash + (end - start) + ((bytes[start + 3]! << 24) >> 24)) | 0;
         break;
     }
     if (!inside) this.countOutside(index, may);
@@ -111,7 +112,7 @@ export class BenchFilters {
     }
     if (way === 'hash' && !this.isLegacy) {
       hash.xxph3Batch(bytes, offsets, count, this.hashes);
-      for (let i = 0; i < count; i++) this.dryRunHash = (this.dryRunHash + this.hashes[2 * i]!) >>> 0;
+      for (let i = 0; i < count; i++) this.dryRunHash = (this.dryRunHash + this.hashes[2 * i]!) | 0;
     } else {
       for (let i = 0; i < count; i++) this.ask(index, keys[i]!, true, way);
     }
