@@ -10,7 +10,12 @@ import { RIBBON_ROW_BITS, SEGMENT_BYTES } from './ribbon-math.ts';
 import { firstSolvable, solveRibbon, writeRibbonMetadata } from './ribbon-solve.ts';
 
 const HASH_BYTES = 8;
-/** Room for 20,000 hashes, or for a filter of 10,000 keys with what its solution takes. */
+/**
+ * Room for two million hashes. Pages that are not written to cost nothing: it is the copies into larger memories, and
+ * the new pages of each, that took longer than the hashes of a million keys.
+ */
+const MEMORY_BYTES = 16 * 1024 * 1024;
+/** Where there is less; room for a filter of 10,000 keys with what its solution takes. */
 const MEMORY_BYTES_MIN = 512 * 1024;
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 const NO_VIEW: DataView = new DataView(NO_BYTES.buffer);
@@ -204,8 +209,9 @@ export class KernelHashCollector implements FilterHashes {
 
   /** Takes all to a memory of `bytes` bytes and some more; false where there is none. */
   private enlarge(old: FilterMemory, bytes: number): boolean {
-    const memory =
-      this.kernel.open(Math.max(1.25 * bytes, 2 * this.hashesEnd(old))) ?? this.kernel.open(bytes);
+    const wanted = [8 * this.hashesEnd(old), 2 * this.hashesEnd(old), bytes];
+    let memory: FilterMemory | undefined;
+    for (const each of wanted) memory ??= this.kernel.open(Math.max(each, bytes));
     if (memory === undefined) return false;
     memory.copyFrom(old, this.hashesEnd(old));
     this.attach(memory);
@@ -213,7 +219,7 @@ export class KernelHashCollector implements FilterHashes {
   }
 
   private openMemory(): FilterMemory {
-    const memory = this.kernel.open(MEMORY_BYTES_MIN);
+    const memory = this.kernel.open(MEMORY_BYTES) ?? this.kernel.open(MEMORY_BYTES_MIN);
     if (memory === undefined) throw new RangeError('there is no memory for a filter');
     this.attach(memory);
     this.to = memory.keysStart;
