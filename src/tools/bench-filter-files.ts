@@ -1,7 +1,8 @@
 import { type SstError, withPending } from '../errors.ts';
 import type { FilterKind } from '../format/filter/filter-metadata.ts';
-import { type FilterReader, openFilter } from '../format/filter/filter-reader.ts';
+import type { FilterReader } from '../format/filter/filter-reader.ts';
 import { filterProbeEnd, filterUse } from '../format/filter/filter-use.ts';
+import { openFilter } from '../format/filter/open-filter.ts';
 import { openTableFilter } from '../format/filter/table-filter.ts';
 import { userKeyEnd } from '../format/table-entry.ts';
 import type { KeyHash } from '../hash/key-hash.ts';

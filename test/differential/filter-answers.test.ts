@@ -13,7 +13,7 @@ import { withPending } from '../../src/errors.ts';
 import { createFilterBuilder } from '../../src/format/filter/create-filter-builder.ts';
 import { BLOOM_MARKER } from '../../src/format/filter/filter-metadata.ts';
 import { parseFilterPolicy } from '../../src/format/filter/filter-policy.ts';
-import { openFilter } from '../../src/format/filter/filter-reader.ts';
+import { openFilter } from '../../src/format/filter/open-filter.ts';
 import { openTableFilter } from '../../src/format/filter/table-filter.ts';
 import { openTable } from '../../src/format/table-reader.ts';
 import { twinKeyHash } from '../../src/hash/key-hash.ts';

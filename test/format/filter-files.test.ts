@@ -13,10 +13,11 @@ import { findFilterBlock } from '../../src/format/filter/filter-block.ts';
 import type { FilterBuilder } from '../../src/format/filter/filter-builder.ts';
 import { FilterPartitionIndex } from '../../src/format/filter/filter-partition-index.ts';
 import { parseFilterPolicy } from '../../src/format/filter/filter-policy.ts';
-import { type FilterReader, openFilter } from '../../src/format/filter/filter-reader.ts';
+import type { FilterReader } from '../../src/format/filter/filter-reader.ts';
 import { filterProbeEnd, filterUse } from '../../src/format/filter/filter-use.ts';
 import { FullFilterBuilder } from '../../src/format/filter/full-filter-builder.ts';
 import { HashCollector } from '../../src/format/filter/hash-collector.ts';
+import { openFilter } from '../../src/format/filter/open-filter.ts';
 import {
   filterPartitionBytes,
   PartitionedFilterBuilder,

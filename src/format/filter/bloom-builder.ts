@@ -5,8 +5,9 @@ import {
   fastLocalBloomProbes,
   millibitsPerKey,
 } from './bloom-math.ts';
+import { createFilterHashes } from './create-filter-hashes.ts';
 import type { FilterBuilder } from './filter-builder.ts';
-import { createFilterHashes, type FilterHashes } from './filter-hashes.ts';
+import type { FilterHashes } from './filter-hashes.ts';
 
 const NOTHING = new Uint8Array(0);
 

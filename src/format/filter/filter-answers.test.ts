@@ -3,7 +3,7 @@ import { twinKeyHash } from '../../hash/key-hash.ts';
 import { BLOOM_HASH_SEED, legacyHash32 } from '../../hash/legacy-hash.ts';
 import { openKernels } from '../../kernels/open-kernels.ts';
 import { legacyBloomLine } from './bloom-bits.ts';
-import { openFilter } from './filter-reader.ts';
+import { openFilter } from './open-filter.ts';
 import { RibbonHasher } from './ribbon-hasher.ts';
 
 const kernels = await openKernels();

@@ -1,7 +1,3 @@
-import type { KeyHash } from '../../hash/key-hash.ts';
-import { HashCollector } from './hash-collector.ts';
-import { KernelHashCollector } from './kernel-hash-collector.ts';
-
 /** XXPH3 hashes of keys in order of adding, without repetitions, and the filters that are made of them. */
 export interface FilterHashes {
   /** As those of FilterBuilder. */
@@ -20,9 +16,4 @@ export interface FilterHashes {
   solveRibbon(slots: number, dataBytes: number): Uint8Array | undefined;
   /** Forgets all; the space is kept for the next filter. */
   reset(): void;
-}
-
-export function createFilterHashes(hash: KeyHash): FilterHashes {
-  const { filterKernel } = hash;
-  return filterKernel === undefined ? new HashCollector(hash) : new KernelHashCollector(hash, filterKernel);
 }

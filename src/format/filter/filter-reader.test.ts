@@ -3,7 +3,7 @@ import { utf8Bytes } from '../../bytes/text.ts';
 import { twinKeyHash } from '../../hash/key-hash.ts';
 import { BLOOM_HASH_SEED, legacyHash32 } from '../../hash/legacy-hash.ts';
 import { findFilterBlock } from './filter-block.ts';
-import { openFilter } from './filter-reader.ts';
+import { openFilter } from './open-filter.ts';
 
 /** A filter of `dataBytes` bytes of zeros (nothing is in it) and these five bytes of metadata. */
 function filterOf(dataBytes: number, ...metadata: number[]): Uint8Array {

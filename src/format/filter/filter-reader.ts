@@ -1,13 +1,5 @@
 import type { KeyHash } from '../../hash/key-hash.ts';
-import { FastLocalBloomReader, LegacyBloomReader } from './bloom-readers.ts';
-import { ConstantReader } from './constant-reader.ts';
-import {
-  decodeFilterMetadata,
-  FILTER_METADATA_BYTES,
-  type FilterFacts,
-  type FilterKind,
-} from './filter-metadata.ts';
-import { RibbonReader } from './ribbon-reader.ts';
+import type { FilterFacts, FilterKind } from './filter-metadata.ts';
 
 /** Counts that show how often filters are decoded: once a filter, where they are kept open. */
 export interface FilterCounters {
@@ -47,21 +39,4 @@ export interface FilterReader {
     count: number,
     out: Uint8Array,
   ): number;
-}
-
-/** Decodes the metadata of a filter block or partition; never throws: what is not known lets every key pass. */
-export function openFilter(contents: Uint8Array, counters?: FilterCounters): FilterReader {
-  if (counters !== undefined) counters.filterMetadataParses++;
-  const metadata = contents.subarray(Math.max(0, contents.length - FILTER_METADATA_BYTES));
-  const facts = decodeFilterMetadata(contents.length, metadata);
-  switch (facts.kind) {
-    case 'fast_local_bloom':
-      return new FastLocalBloomReader(facts, contents);
-    case 'legacy_bloom':
-      return new LegacyBloomReader(facts, contents);
-    case 'ribbon':
-      return new RibbonReader(facts, contents);
-    default:
-      return new ConstantReader(facts);
-  }
 }

@@ -1,6 +1,7 @@
 import type { KeyHash } from '../../hash/key-hash.ts';
-import { type FilterCounters, type FilterReader, openFilter } from './filter-reader.ts';
+import type { FilterCounters, FilterReader } from './filter-reader.ts';
 import { type FilterUse, filterProbeEnd } from './filter-use.ts';
+import { openFilter } from './open-filter.ts';
 
 /**
  * A full filter as lookups see it: its block as it stands in a cache, and what the table says of its contents. What

@@ -8,8 +8,9 @@ import {
   fastLocalBloomProbes,
   millibitsPerKey,
 } from './bloom-math.ts';
+import { createFilterHashes } from './create-filter-hashes.ts';
 import type { FilterBuilder } from './filter-builder.ts';
-import { createFilterHashes, type FilterHashes } from './filter-hashes.ts';
+import type { FilterHashes } from './filter-hashes.ts';
 import { RIBBON_ENTRIES_MAX, ribbonBytes, ribbonEntries, ribbonSlots } from './ribbon-math.ts';
 
 /** From this many slots on a Ribbon filter is written even where a Bloom filter would be smaller. */

@@ -5,7 +5,8 @@ import { TRAILER_SIZE } from '../internal-key.ts';
 import type { TableReader } from '../table-reader.ts';
 import { findFilterBlock } from './filter-block.ts';
 import { FilterPartitionIndex } from './filter-partition-index.ts';
-import { type FilterCounters, type FilterReader, openFilter } from './filter-reader.ts';
+import type { FilterCounters, FilterReader } from './filter-reader.ts';
+import { openFilter } from './open-filter.ts';
 
 /**
  * The filter of a table that a reader of today's releases asks: one block for all keys, or partitions. It holds

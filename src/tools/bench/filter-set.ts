@@ -1,6 +1,7 @@
-import { type FilterCounters, type FilterReader, openFilter } from '../../format/filter/filter-reader.ts';
+import type { FilterCounters, FilterReader } from '../../format/filter/filter-reader.ts';
 import { FullFilterReader } from '../../format/filter/full-filter-reader.ts';
 import { KeyBatch } from '../../format/filter/key-batch.ts';
+import { openFilter } from '../../format/filter/open-filter.ts';
 import type { KeyHash } from '../../hash/key-hash.ts';
 import { BLOOM_HASH_SEED, legacyHash32 } from '../../hash/legacy-hash.ts';
 import type { KeyMaker } from './key-maker.ts';

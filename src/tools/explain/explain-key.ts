@@ -13,7 +13,7 @@ import { ParsedBlock } from '../../format/block/parsed-block.ts';
 import { BLOCK_TRAILER_SIZE, type BlockHandle } from '../../format/block-handle.ts';
 import type { BlockType } from '../../format/block-type.ts';
 import { findFilterBlock } from '../../format/filter/filter-block.ts';
-import { openFilter } from '../../format/filter/filter-reader.ts';
+import { openFilter } from '../../format/filter/open-filter.ts';
 import { IndexType, indexTypeName } from '../../format/index/index-block-iterator.ts';
 import { IndexCursor } from '../../format/index/index-cursor.ts';
 import { TRAILER_SIZE, trailerType } from '../../format/internal-key.ts';
