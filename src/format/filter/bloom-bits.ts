@@ -107,7 +107,7 @@ export function addToLegacyBloom(data: Uint8Array, lines: number, probes: number
   }
 }
 
-/** The remainder of a division, by a product and a quotient of doubles: 3 ns where `%` takes 12. */
+/** The remainder of a division, by a quotient of doubles: `%` of what is not known to be an integer takes 12 ns. */
 export function legacyBloomLine(hash: number, lines: number): number {
   if (lines > SMALL_LINES_MAX) return hash % lines;
   return (hash - Math.imul((hash / lines) >>> 0, lines)) | 0;
