@@ -32,8 +32,16 @@ const PAGES_MAX = 65_536;
 /** What lies before the hashes: static data and the batch of keys. HASHES of assembly/filter-memory.ts. */
 const FIXED_BYTES = 0x16000;
 
-/** The kernel that builds filters: each builder opens a memory. It is compiled when the first one does. */
+/** Larger memories are not kept for the next filter. */
+const KEPT_BYTES_MAX = 64 * 1024 * 1024;
+
+/**
+ * The kernel that builds filters: each filter under construction has a memory. It is compiled when the first one is
+ * opened. To open one takes some milliseconds, so that one that was given back is kept.
+ */
 export class FilterKernel {
+  private kept: FilterMemory | undefined;
+
   constructor(readonly openModule: OpenFilterModule) {}
 
   /** A memory with room for `bytes` bytes of hashes and what belongs behind them. */
@@ -43,6 +51,11 @@ export class FilterKernel {
 
   /** Undefined where the machine, or WebAssembly with its 4 GiB, has no room for `bytes`. */
   open(bytes: number): FilterMemory | undefined {
+    const { kept } = this;
+    if (kept !== undefined && kept.bytes.length >= bytes) {
+      this.kept = undefined;
+      return kept;
+    }
     const pages = Math.ceil(bytes / PAGE_BYTES);
     if (pages > PAGES_MAX) return undefined;
     try {
@@ -52,6 +65,13 @@ export class FilterKernel {
       if (error instanceof RangeError) return undefined;
       throw error;
     }
+  }
+
+  /** Takes back what `open` gave: its user is done with it. */
+  giveBack(memory: FilterMemory): void {
+    if (memory.bytes.length > KEPT_BYTES_MAX || memory.bytes.length <= (this.kept?.bytes.length ?? 0)) return;
+    memory.exports.resetKeys();
+    this.kept = memory;
   }
 }
 

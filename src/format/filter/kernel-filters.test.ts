@@ -123,6 +123,37 @@ describe('the kernel does as its twin', () => {
     expect(Buffer.compare(first!, second!)).toBe(0);
   });
 
+  test('filters one after the other and side by side share memories, and nothing else', () => {
+    let opened = 0;
+    const kernel = new FilterKernel((pages) => {
+      opened++;
+      return kernels.filterKernel.openModule(pages);
+    });
+    const hash = { ...twinKeyHash(), filterKernel: kernel };
+    for (let round = 0; round < 6; round++) {
+      const sides = [0, 1].map(() => new KernelHashCollector(kernels, kernel));
+      const twins = [0, 1].map(() => new HashCollector(twinKeyHash()));
+      const legacy = [new LegacyBloomBuilder(10, hash), new LegacyBloomBuilder(10)];
+      addBoth(round, 500 * (round + 1), true, [sides[0]!, twins[0]!, ...legacy]);
+      addBoth(round + 100, 300, true, [sides[1]!, twins[1]!]);
+      for (const i of [1, 0]) {
+        expectSameHashes(sides[i]!, twins[i]!);
+        expect(sides[i]!.fillBloom(64 * 500, 6)).toEqual(twins[i]!.fillBloom(64 * 500, 6));
+        sides[i]!.reset();
+        expect(sides[i]!.entries).toBe(0);
+      }
+      expect(legacy[0]!.finish()).toEqual(legacy[1]!.finish());
+    }
+    expect(opened).toBeLessThanOrEqual(2 + 5);
+    const before = opened;
+    for (let i = 0; i < 20; i++) {
+      const side = new KernelHashCollector(kernels, kernel);
+      side.addHash(i, i);
+      side.reset();
+    }
+    expect(opened).toBe(before);
+  });
+
   test('equations that contradict each other', () => {
     const [kernel, twin] = pair();
     addBoth(9, 1000, false, [kernel, twin]);

@@ -113,8 +113,12 @@ export class KernelHashCollector implements FilterHashes {
   }
 
   reset(): void {
-    this.memory?.exports.resetKeys();
-    this.to = this.memory?.keysStart ?? 0;
+    if (this.memory !== undefined) this.kernel.giveBack(this.memory);
+    this.memory = undefined;
+    // No key goes anywhere before a memory is there.
+    this.to = 0;
+    this.keysEnd = 0;
+    this.view = NO_VIEW;
     this.pending = 0;
     this.pairs = false;
     this.count = 0;
@@ -215,6 +219,7 @@ export class KernelHashCollector implements FilterHashes {
     if (memory === undefined) return false;
     memory.copyFrom(old, this.hashesEnd(old));
     this.attach(memory);
+    this.kernel.giveBack(old);
     return true;
   }
 

@@ -1,6 +1,6 @@
 import type { KeyHash } from '../../hash/key-hash.ts';
 import { BLOOM_HASH_SEED, LegacyHasher } from '../../hash/legacy-hash.ts';
-import type { FilterKernel, FilterMemory } from '../../kernels/filter-kernel.ts';
+import type { FilterKernel } from '../../kernels/filter-kernel.ts';
 import { fillLegacyBloom, writeLegacyBloomMetadata } from './bloom-fill.ts';
 import {
   legacyBloomEntries,
@@ -24,7 +24,6 @@ export class LegacyBloomBuilder implements FilterBuilder {
   private readonly bits: number;
   private readonly hasher = new LegacyHasher(BLOOM_HASH_SEED);
   private readonly kernel: FilterKernel | undefined;
-  private memory: FilterMemory | undefined;
   /** Hashes as int32, as all of them are here. */
   private hashes = new Int32Array(1024);
   private count = 0;
@@ -95,23 +94,16 @@ export class LegacyBloomBuilder implements FilterBuilder {
   private fillByKernel(lines: number, probes: number): Uint8Array | undefined {
     const { kernel, count, hashes } = this;
     const dataBytes = lines * LINE_BYTES;
-    const memory = kernel && this.openMemory(kernel, count * HASH_BYTES + LINE_BYTES + dataBytes);
+    const memory = kernel?.openBehind(count * HASH_BYTES + LINE_BYTES + dataBytes);
     if (memory === undefined) return undefined;
     memory.hashWords(count).set(hashes.subarray(0, count));
     const out = Math.ceil((memory.hashesStart + count * HASH_BYTES) / LINE_BYTES) * LINE_BYTES;
     memory.exports.fillLegacyBloom(count, out, lines, probes);
     const filter = new Uint8Array(dataBytes + FILTER_METADATA_BYTES);
     filter.set(memory.bytes.subarray(out, out + dataBytes));
+    kernel!.giveBack(memory);
     writeLegacyBloomMetadata(filter, lines, probes);
     return filter;
-  }
-
-  /** The memory that is there already, or a new one where it has no room for `bytes` behind its fixed parts. */
-  private openMemory(kernel: FilterKernel, bytes: number): FilterMemory | undefined {
-    const { memory } = this;
-    if (memory !== undefined && memory.hashesStart + bytes <= memory.bytes.length) return memory;
-    this.memory = kernel.openBehind(1.25 * bytes) ?? kernel.openBehind(bytes);
-    return this.memory;
   }
 
   private isLast(hash: number): boolean {
