@@ -170,6 +170,16 @@ export {
   type TableReader,
 } from './format/table-reader.ts';
 export { entryTypeName, isPointType, ValueType } from './format/value-type.ts';
+export { decodeWriteBatch, WriteBatchReader } from './format/wal/decode-write-batch.ts';
+export { WriteBatchWriter } from './format/wal/encode-write-batch.ts';
+export {
+  type WalBatch,
+  type WalControl,
+  type WalEnvironment,
+  WalReader,
+  type WalRecord,
+} from './format/wal/wal-reader.ts';
+export type { BatchOperation, BatchOperationType, TimestampSizes } from './format/wal/write-batch.ts';
 
 export { bufferChecksum, computeBlockChecksum, contextModifier } from './hash/block-checksum.ts';
 export {

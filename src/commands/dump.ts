@@ -23,17 +23,18 @@ import type { Finding } from '../tools/finding.ts';
 
 export default class Dump extends SstkitCommand {
   static override summary =
-    'what a table file or a MANIFEST is made of: footer, properties, index, blocks, filter, compatibility; edits';
+    'what a table file, a WAL or a MANIFEST is made of: footer, properties, index, blocks, filter, compatibility; ' +
+    'batches; edits';
 
   static override description =
     'Reads the file once and compares the checksums (of blocks up to 16 MiB); what is damaged is named on stderr. ' +
     'Without a part asked for, everything but single blocks is shown. --properties and --meta-blocks alone ' +
     'read only these blocks. --entries shows the entries of data and range-deletion blocks, --block those of any kind. ' +
-    'Of a MANIFEST each edit is shown, and the live files that they leave.';
+    'Of a WAL each batch is shown with its operations, of a MANIFEST each edit, and the live files that they leave.';
 
   static override args = {
     path: pathArgument({
-      description: 'table files, MANIFESTs and directories',
+      description: 'table files, WALs, MANIFESTs and directories',
       required: true,
       multiple: true,
     }),

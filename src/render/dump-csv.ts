@@ -62,6 +62,22 @@ export class CsvDump implements DumpOutput {
     // As above.
   }
 
+  wal(): void {
+    // As a MANIFEST.
+  }
+
+  walBatch(): void {
+    // As above.
+  }
+
+  walControl(): void {
+    // As above.
+  }
+
+  walEnd(): void {
+    // As above.
+  }
+
   properties({ known, user }: PropertyView): void {
     for (const { jsonName, value } of known) {
       this.line([jsonName, typeof value === 'object' && value !== null ? JSON.stringify(value) : value]);

@@ -7,6 +7,7 @@ import type { PropertyView } from '../tools/dump/describe-properties.ts';
 import type { DumpOutput, DumpParts } from '../tools/dump/dump-files.ts';
 import type { EditRecord, LiveSet } from '../tools/dump/manifest-dump.ts';
 import type { DumpSubject } from '../tools/dump/open-subject.ts';
+import type { BatchView, ControlView, WalSummary } from '../tools/dump/wal-dump.ts';
 import type { BlockRow } from '../tools/dump/walk-blocks.ts';
 import type { TableDump } from '../tools/dump.ts';
 import type { Finding } from '../tools/finding.ts';
@@ -16,6 +17,7 @@ import { descriptionJson, handleEntryJson, namedEntryJson, placeJson, ScanRowTex
 import { type BytesMode, formatHex } from './key-format.ts';
 import { editJson, liveSetJson } from './manifest-json.ts';
 import type { ByteSink } from './sink.ts';
+import { controlJson, walSummaryJson, writeBatchJson } from './wal-json.ts';
 
 /** An object's members without its braces. */
 function members(object: object): string {
@@ -31,6 +33,8 @@ export class JsonDump implements DumpOutput {
   private files = 0;
   private blocks = 0;
   private edits = 0;
+  private batches = 0;
+  private controls: { readonly [name: string]: unknown }[] = [];
   private entries = 0;
   private withEntries = false;
   private rows: ScanRowText | undefined;
@@ -63,6 +67,26 @@ export class JsonDump implements DumpOutput {
 
   live(live: LiveSet): void {
     this.sink.writeText(`],${members(liveSetJson(live, this.bytes))}`);
+  }
+
+  wal(path: string, size: number): void {
+    this.begin(documentHead(path, size, 'wal'));
+    this.batches = 0;
+    this.controls = [];
+    this.sink.writeText(',"records":[');
+  }
+
+  walBatch(batch: BatchView): void {
+    this.sink.writeText(this.batches++ > 0 ? ',\n{' : '\n{');
+    writeBatchJson(this.sink, batch, this.bytes);
+  }
+
+  walControl(control: ControlView): void {
+    this.controls.push(controlJson(control));
+  }
+
+  walEnd(summary: WalSummary | undefined): void {
+    this.sink.writeText(`],${members(walSummaryJson(this.controls, summary))}`);
   }
 
   summary(_: TableDump, document: object): void {
@@ -179,6 +203,25 @@ export class NdjsonDump implements DumpOutput {
 
   live(): void {
     // The edits are its rows.
+  }
+
+  wal(path: string): void {
+    this.head = members({ file: path });
+    this.summaryText = undefined;
+  }
+
+  walBatch(batch: BatchView): void {
+    this.sink.writeText(`{${this.head},`);
+    writeBatchJson(this.sink, batch, this.bytes);
+    this.sink.writeText('\n');
+  }
+
+  walControl(control: ControlView): void {
+    this.line(controlJson(control));
+  }
+
+  walEnd(): void {
+    // The records are its rows.
   }
 
   summary({ path, size }: TableDump, document: object): void {

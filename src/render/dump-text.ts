@@ -9,6 +9,7 @@ import type { DumpOutput, DumpParts } from '../tools/dump/dump-files.ts';
 import type { EditRecord, LiveSet } from '../tools/dump/manifest-dump.ts';
 import type { DumpSubject } from '../tools/dump/open-subject.ts';
 import type { KindTotals } from '../tools/dump/survey-blocks.ts';
+import type { BatchView, ControlView, WalSummary } from '../tools/dump/wal-dump.ts';
 import type { BlockRow } from '../tools/dump/walk-blocks.ts';
 import type { TableDump } from '../tools/dump.ts';
 import type { Finding } from '../tools/finding.ts';
@@ -20,6 +21,7 @@ import { ManifestText } from './manifest-text.ts';
 import type { ByteSink } from './sink.ts';
 import { type Cell, writeTable } from './table.ts';
 import type { Theme } from './theme.ts';
+import { WalText } from './wal-text.ts';
 
 const FILTER_NAMES: Readonly<Record<FilterSummary['kind'], string>> = {
   fast_local_bloom: 'FastLocalBloom',
@@ -44,6 +46,7 @@ export class TextDump implements DumpOutput {
   private rows: ScanRowText | undefined;
   private columns: BlockColumns | undefined;
   private manifests: ManifestText | undefined;
+  private wals: WalText | undefined;
 
   constructor(
     private readonly sink: ByteSink,
@@ -76,6 +79,24 @@ export class TextDump implements DumpOutput {
 
   live(live: LiveSet): void {
     this.manifests!.live(live);
+  }
+
+  wal(path: string, size: number): void {
+    if (this.files++ > 0) this.sink.writeLine('');
+    this.wals = new WalText(this.sink, this.bytes, this.theme);
+    this.wals.head(path, size);
+  }
+
+  walBatch(batch: BatchView): void {
+    this.wals!.batch(batch);
+  }
+
+  walControl(control: ControlView): void {
+    this.wals!.control(control);
+  }
+
+  walEnd(summary: WalSummary | undefined): void {
+    this.wals!.end(summary);
   }
 
   summary(dump: TableDump): void {

@@ -570,7 +570,6 @@ describe('inputs', () => {
       [fileOf('zeros.sst', new Uint8Array(4096)), 3, 'zeros'],
       [path.join(folder, 'missing.sst'), 3, 'no such file'],
       [fileOf('pebble.sst', pebble), 4, 'Pebble'],
-      [path.join(db, 'mixed/000017.log'), 4, 'a write-ahead log'],
       [path.join(db, 'mixed/OPTIONS-000007'), 4, 'an OPTIONS file'],
       [path.join(db, 'mixed/CURRENT'), 4, 'a CURRENT file'],
       [path.join(db, 'blob/000010.blob'), 4, 'a blob file'],

@@ -12,6 +12,7 @@ import { type DumpPlan, forEachTable, planDump } from './dump-inputs.ts';
 import { dumpManifest, type EditRecord, type LiveSet } from './manifest-dump.ts';
 import { type DumpSubject, openSubject } from './open-subject.ts';
 import { propertiesDocument, summaryDocument } from './summary-document.ts';
+import { type BatchView, type ControlView, dumpWal, type WalSummary } from './wal-dump.ts';
 import { type BlockRow, readOneBlock, walkBlocks } from './walk-blocks.ts';
 
 /** Which parts of a table are asked for. */
@@ -57,6 +58,12 @@ export interface DumpOutput extends EntryVisitor {
   manifest(path: string, size: number): void;
   edit(record: EditRecord): void;
   live(live: LiveSet): void;
+  /** A WAL begins; its records follow, in their order, then its end, then `endFile`. */
+  wal(path: string, size: number): void;
+  walBatch(batch: BatchView): void;
+  walControl(control: ControlView): void;
+  /** Undefined: it was stopped before its end. */
+  walEnd(summary: WalSummary | undefined): void;
   endFile(findings: readonly Finding[]): void;
   /** A file of which nothing can be said. */
   failure(path: string, error: SstError): void;
@@ -72,12 +79,12 @@ export interface DumpEvents {
   progress(doneBytes: number, totalBytes: number): void;
 }
 
-/** No part of a table is asked for, which a MANIFEST would not have. */
+/** No part of a table is asked for, which a log would not have. */
 function isWhole({ summary, blocks, entries }: DumpParts): boolean {
   return summary && !blocks && !entries;
 }
 
-/** Dumps every table that the PATHs lead to, and MANIFESTs among them. A PATH that is one file and cannot be read throws its SstError. */
+/** Dumps every table that the PATHs lead to, and logs among them (WALs, MANIFESTs). A PATH that is one file and cannot be read throws its SstError. */
 export async function dumpFiles(
   environment: Environment,
   request: DumpRequest,
@@ -86,7 +93,7 @@ export async function dumpFiles(
 ): Promise<void> {
   const plan: DumpPlan = planDump(environment, request.paths, {
     recursive: request.recursive,
-    manifests: isWhole(request.parts),
+    logs: isWhole(request.parts),
   });
   if (request.paths.length === 1 && plan.failures.length === 1) throw plan.failures[0]!;
   output.start(plan.single);
@@ -133,6 +140,10 @@ class FileDump {
       this.manifest(input, findings);
       return;
     }
+    if (input.kind.kind === 'wal') {
+      await this.wal(input, findings);
+      return;
+    }
     const subject = await openSubject(environment, input, request.open);
     if (parts.block !== undefined) this.requireBlock(subject, parts.block);
     output.file(subject);
@@ -161,6 +172,23 @@ class FileDump {
       finding: (finding) => findings.add(finding),
     });
     output.live(live);
+    output.endFile(findings.findings);
+  }
+
+  private async wal({ file, source }: OpenInput, findings: FindingList): Promise<void> {
+    const { environment, events, output } = this;
+    output.wal(file.path, source.size);
+    const isStopped = (): boolean => this.stopped;
+    const summary = await dumpWal(environment, source, {
+      batch: (batch) => output.walBatch(batch),
+      control: (control) => output.walControl(control),
+      finding: (finding) => findings.add(finding),
+      advanced: (offset) => events.progress(offset, source.size),
+      get stopped() {
+        return isStopped();
+      },
+    });
+    output.walEnd(summary);
     output.endFile(findings.findings);
   }
 

@@ -18,14 +18,14 @@ export interface DumpPlan {
   readonly failures: readonly IoError[];
   /** A PATH is a database: one without a table is whole. */
   readonly hasDatabase: boolean;
-  /** MANIFESTs that are named are dumped as well. */
-  readonly manifests: boolean;
+  /** WALs and MANIFESTs that are named are dumped as well. */
+  readonly logs: boolean;
 }
 
 export function planDump(
   environment: Environment,
   paths: readonly string[],
-  options: { recursive: boolean; manifests: boolean },
+  options: { recursive: boolean; logs: boolean },
 ): DumpPlan {
   const { files, failures, databases } = expandInputs(environment, paths, options);
   const hasDatabase = databases.length > 0;
@@ -33,13 +33,13 @@ export function planDump(
     files,
     failures,
     hasDatabase,
-    manifests: options.manifests,
+    logs: options.logs,
     single: paths.length === 1 && files.length === 1 && files[0]!.named,
   };
 }
 
 /**
- * Hands each table file, and each MANIFEST, of the plan to `use`, in turn; false ends it. Throws IoError when there is none in a directory that is
+ * Hands each table file, and each log that is named, of the plan to `use`, in turn; false ends it. Throws IoError when there is none in a directory that is
  * no database.
  */
 export async function forEachTable(
@@ -56,7 +56,8 @@ export async function forEachTable(
     environment,
     plan.files,
     async (input) => {
-      if (plan.manifests && input.file.named && input.kind.kind === 'manifest') {
+      const isLog = input.kind.kind === 'manifest' || input.kind.kind === 'wal';
+      if (plan.logs && input.file.named && isLog) {
         seen++;
         return use(input);
       }

@@ -1,0 +1,101 @@
+import type { BatchView, ControlView, WalSummary } from '../tools/dump/wal-dump.ts';
+import type { OperationView } from '../tools/wal-operation.ts';
+import { writeJsonString } from './json.ts';
+import { type BytesMode, bytesWriter, formatHex, formatKey } from './key-format.ts';
+import { blobFields } from './rows.ts';
+import type { ByteSink } from './sink.ts';
+
+/** Pieces of a WAL's JSON document (schema/dump.schema.json). */
+
+interface JsonObject {
+  readonly [name: string]: unknown;
+}
+
+/** Writes a batch without its opening brace, operation by operation: values are never held as texts. */
+export function writeBatchJson(sink: ByteSink, batch: BatchView, bytes: BytesMode): void {
+  const { offset, size, seqno, count, batchSize, operations } = batch;
+  sink.writeText(
+    `"offset":${offset},"size":${size},"seqno":"${seqno}","count":${count},"batchSize":${batchSize},"ops":[`,
+  );
+  let isFirst = true;
+  for (const operation of operations) {
+    if (!isFirst) sink.writeText(',');
+    isFirst = false;
+    writeOperation(sink, operation, bytes);
+  }
+  sink.writeText(']}');
+}
+
+/** The members of a row of scan, with the column family by its id in front. */
+function writeOperation(sink: ByteSink, operation: OperationView, bytes: BytesMode): void {
+  const { type, columnFamily, seqno, key, end, timestamp, value, columns, blob, writeTime } = operation;
+  let separator = '{';
+  const member = (name: string, text: string): void => {
+    sink.writeText(`${separator}"${name}":${text}`);
+    separator = ',';
+  };
+  const bytesMember = (name: string, field: Uint8Array | undefined): void => {
+    if (field === undefined) return;
+    member(name, '');
+    writeBytes(sink, field, bytes);
+  };
+  if (columnFamily !== undefined) member('cf', String(columnFamily));
+  bytesMember(end === undefined ? 'key' : 'start', key);
+  bytesMember('end', end);
+  if (columnFamily !== undefined && timestamp !== undefined) member('timestamp', `"${formatHex(timestamp)}"`);
+  if (seqno !== undefined) member('seqno', `"${seqno}"`);
+  member('type', `"${type}"`);
+  bytesMember('value', value);
+  if (writeTime !== undefined) member('writeTime', integerText(writeTime));
+  if (columns !== undefined) {
+    const list = columns.map((column) => ({
+      name: formatKey(column.name, bytes),
+      ...(column.blob === undefined
+        ? { value: formatKey(column.value, bytes) }
+        : { blob: blobFields(column.blob, bytes) }),
+    }));
+    member('columns', JSON.stringify(list));
+  }
+  if (blob !== undefined) member('blob', JSON.stringify(blobFields(blob, bytes)));
+  if (columnFamily === undefined && timestamp !== undefined) member('timestamp', `"${formatHex(timestamp)}"`);
+  bytesMember('bytes', operation.bytes);
+  sink.writeText('}');
+}
+
+export function controlJson(view: ControlView): JsonObject {
+  const { offset, size, control } = view;
+  const place = { offset, size, control };
+  switch (control) {
+    case 'compression_type':
+      return { ...place, compression: view.compression };
+    case 'timestamp_sizes':
+      return { ...place, sizes: view.sizes.map((of) => ({ cf: of.columnFamily, size: of.size })) };
+    case 'predecessor_wal': {
+      const { logNumber, size: bytes, lastSeqno } = view.predecessor;
+      const predecessor = { number: integer(logNumber), size: integer(bytes), lastSeqno: String(lastSeqno) };
+      return { ...place, predecessor };
+    }
+  }
+}
+
+/** What follows the records. `end` is left out of a dump that was stopped at its first damage. */
+export function walSummaryJson(controls: readonly JsonObject[], summary: WalSummary | undefined): JsonObject {
+  return { control: controls, end: summary?.end };
+}
+
+function writeBytes(sink: ByteSink, field: Uint8Array, mode: BytesMode): void {
+  if (mode === 'hex' || mode === 'base64') {
+    sink.writeText('"');
+    bytesWriter(mode)(sink, field, 0, field.length);
+    sink.writeText('"');
+  } else writeJsonString(sink, formatKey(field, mode));
+}
+
+/** Above 2^53 - 1 a decimal string. */
+function integer(value: bigint): number | string {
+  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : String(value);
+}
+
+function integerText(value: bigint): string {
+  return JSON.stringify(integer(value));
+}
