@@ -28,17 +28,18 @@ const MAX_COMPLAINTS = 20;
 
 export default class Verify extends SstkitCommand {
   static override summary =
-    'check table files and databases: everything that is wrong with them, not the first thing';
+    'check table files, WALs and databases: everything that is wrong with them, not the first thing';
 
   static override description =
     'Checks footer, checksums, entries, order, separators, handles and properties, and says which keys are lost. ' +
-    'In the directory of a database it reads CURRENT and MANIFEST and compares the tables with them. ' +
+    'In the directory of a database it reads CURRENT and MANIFEST, compares the tables with them and checks the WALs ' +
+    'that are live. ' +
     'Ends with 1 for damage, 3 for a file that cannot be read at all, 4 for one of a kind that is not supported. ' +
     'docs/findings.md explains each finding.';
 
   static override args = {
     path: pathArgument({
-      description: 'table files, MANIFESTs and directories',
+      description: 'table files, WALs, MANIFESTs and directories',
       required: true,
       multiple: true,
     }),

@@ -8,6 +8,7 @@ import { DatabaseCheck } from './verify/database-check.ts';
 import { verifyManifest } from './verify/manifest-check.ts';
 import type { FileReport, FileStatus, VerifyEnvironment, VerifyOptions } from './verify/verify-options.ts';
 import { verifyTable } from './verify/verify-table.ts';
+import { verifyWal } from './verify/wal-check.ts';
 
 export type { FileReport, FileStatus, VerifyEnvironment, VerifyOptions } from './verify/verify-options.ts';
 
@@ -41,8 +42,9 @@ const TABLE_NAME = /\.(sst|ldb)$/;
 const WAL_NAME = /\.log$/;
 
 /**
- * Checks every table file that the PATHs lead to, each by itself, and MANIFESTs that are named. Tables in the directory
- * of a database are also compared with its MANIFEST, which gets a report of its own. What is wrong with a file stands
+ * Checks every table file that the PATHs lead to, each by itself, and WALs and MANIFESTs that are named. Tables in the
+ * directory of a database are also compared with its MANIFEST, which gets a report of its own; the WALs are checked that
+ * it says are live. What is wrong with a file stands
  * in its report; thrown are bugs only.
  */
 export async function verifyPaths(
@@ -129,6 +131,10 @@ class VerifyRun {
       this.report(verifyManifest(environment, { path: file.path, source }, request));
       return;
     }
+    if ((file.named && kind.kind === 'wal') || this.isLiveWal(input, database)) {
+      await this.wal(input, database);
+      return;
+    }
     const verdict = judgeTableInput(input);
     if (verdict.use === 'table') {
       const standing = database?.standingOf(file.path);
@@ -145,6 +151,7 @@ class VerifyRun {
     }
     // A log that has just been begun is empty, and whole.
     const isNewLog = !file.named && kind.kind === 'empty' && WAL_NAME.test(file.path);
+    if (isNewLog) database?.wals?.takeEmpty(file.path);
     if (verdict.use === 'error' && !isNewLog) {
       this.fail(file.path, verdict.error, kind.kind, source.size);
     } else if (TABLE_NAME.test(file.path)) {
@@ -152,6 +159,34 @@ class VerifyRun {
       this.fail(file.path, new UnsupportedError('file kind', kind.kind, reason), kind.kind, source.size);
     } else {
       this.events.skipped(file.path, kind.kind);
+    }
+  }
+
+  /** Also one in which no record can be recognised; in a database without a MANIFEST each that can. */
+  private isLiveWal({ file, kind }: OpenInput, database: DatabaseCheck | undefined): boolean {
+    if (database === undefined || !WAL_NAME.test(file.path)) return false;
+    if (database.wals === undefined) return kind.kind === 'wal';
+    const isLog = kind.kind === 'wal' || kind.kind === 'unknown' || kind.kind === 'manifest';
+    return isLog && database.wals.standingOf(file.path)?.is === 'live';
+  }
+
+  private async wal({ file, source }: OpenInput, database: DatabaseCheck | undefined): Promise<void> {
+    const { environment, request, events } = this;
+    const { path } = file;
+    const standing = database?.wals?.standingOf(path);
+    const checked = await verifyWal(
+      environment,
+      { path, source },
+      request,
+      standing?.is === 'live' ? standing.context : {},
+      (offset) => events.progress(this.doneBytes + Math.min(offset, source.size), this.totalBytes),
+    );
+    const finding = standing?.is === 'live' ? database!.wals!.take(path, checked) : undefined;
+    const { report } = checked;
+    if (finding === undefined) this.report(report);
+    else {
+      const status = report.status === 'ok' || report.status === 'unsupported' ? 'damaged' : report.status;
+      this.report({ ...withFinding(report, finding), status });
     }
   }
 

@@ -110,7 +110,8 @@ describe('a directory', () => {
     expect(status).toBe(0);
     const lines = stdout.toString().trimEnd().split('\n');
     const tables = readdirSync(path.join(FIXTURES, 'db/mixed')).filter((name) => name.endsWith('.sst'));
-    expect(lines).toHaveLength(tables.length + 2);
+    expect(lines).toHaveLength(tables.length + 3);
+    expect(lines).toContainEqual(expect.stringMatching(/^test\/fixtures\/db\/mixed\/000017\.log: ok, /));
     expect(lines.at(-2)).toMatch(/^test\/fixtures\/db\/mixed\/MANIFEST-000005: ok, 977 bytes$/);
     expect(lines[0]).toMatch(/^test\/fixtures\/db\/mixed\/000012\.sst: ok, /);
     expect(stderr).toMatch(/^\d+ other files skipped/m);
@@ -211,7 +212,8 @@ describe('the exit status', () => {
     [3, ['package.json']],
     [4, ['test/fixtures/cuckoo/cuckoo.sst']],
     [4, ['test/fixtures/db/mixed/CURRENT']],
-    [4, ['test/fixtures/db/mixed/000017.log']],
+    [0, ['test/fixtures/db/mixed/000017.log']],
+    [4, ['test/fixtures/db/mixed/OPTIONS-000007']],
     [2, ['demo:basic.sst', '--comparator', 'no.such.Comparator']],
     [2, ['demo:basic.sst', '--max-findings', '0']],
     [2, []],

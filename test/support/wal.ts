@@ -29,6 +29,18 @@ export function walOf(...batches: Uint8Array[]): Uint8Array {
   });
 }
 
+/** A zstd frame of one raw block, of 128 KiB at most, which does not say its length: as compressed WALs have them. */
+export function rawZstdFrame(payload: Uint8Array): Uint8Array {
+  const out = new ByteWriter();
+  out.fixed32(0xfd2fb528);
+  // No content size, no checksum; a window of 128 KiB.
+  for (const byte of [0, 0x38]) out.byte(byte);
+  const header = 1 | (payload.length << 3);
+  for (const shift of [0, 8, 16]) out.byte((header >>> shift) & 0xff);
+  out.append(payload);
+  return out.copy();
+}
+
 export interface RealWal {
   /** `database/000010.log`: also the name of a test. */
   readonly name: string;

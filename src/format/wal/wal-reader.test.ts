@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { batchOf, logOf, walOf } from '../../../test/support/wal.ts';
+import { batchOf, logOf, rawZstdFrame, walOf } from '../../../test/support/wal.ts';
 import { ByteWriter } from '../../bytes/byte-writer.ts';
 import { writeFixed32 } from '../../bytes/fixed.ts';
 import { memorySource } from '../../bytes/source.ts';
@@ -32,17 +32,6 @@ class RawFrames implements CodecRegistry {
     this.loaded = true;
     return Promise.resolve();
   }
-}
-
-/** magic, descriptor (no content size), window of 1 KiB, one raw block. */
-function rawFrame(payload: Uint8Array): Uint8Array {
-  const out = new ByteWriter();
-  out.fixed32(0xfd2fb528);
-  for (const byte of [0, 0]) out.byte(byte);
-  const header = 1 | (payload.length << 3);
-  for (const shift of [0, 8, 16]) out.byte((header >>> shift) & 0xff);
-  out.append(payload);
-  return out.copy();
 }
 
 interface Read {
@@ -116,7 +105,7 @@ describe('compressed', () => {
   it('a frame a record, whatever its fragments', async () => {
     const long = 'y'.repeat(60_000);
     const { batches, controls, faults } = await read(
-      compressed(7, rawFrame(put(1, 'a')), rawFrame(put(2, long)), rawFrame(put(3, 'b'))),
+      compressed(7, rawZstdFrame(put(1, 'a')), rawZstdFrame(put(2, long)), rawZstdFrame(put(3, 'b'))),
     );
     expect(faults).toEqual([]);
     expect(controls).toEqual([{ kind: 'compression_type', compressionType: 7 }]);
@@ -124,19 +113,19 @@ describe('compressed', () => {
   });
 
   it('frames that are none, go on, or hold no batch', async () => {
-    const bad = rawFrame(put(2, 'b'));
+    const bad = rawZstdFrame(put(2, 'b'));
     bad[bad.length - 1] = 0xff;
     const longer = new ByteWriter();
-    longer.append(rawFrame(put(3, 'c')));
+    longer.append(rawZstdFrame(put(3, 'c')));
     longer.byte(0);
     const { batches, faults, lost } = await read(
       compressed(
         7,
-        rawFrame(put(1, 'a')),
+        rawZstdFrame(put(1, 'a')),
         put(9, 'x'),
         bad,
         longer.copy(),
-        rawFrame(bytes('short')),
+        rawZstdFrame(bytes('short')),
         new Uint8Array(0),
       ),
     );

@@ -8,6 +8,7 @@ import type { LiveBlobFile, ManifestColumnFamily } from '../../format/manifest/m
 import type { NewFile } from '../../format/manifest/version-edit.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import { BoundsCheck } from './bounds-check.ts';
+import { DatabaseWals } from './database-wals.ts';
 import { FILE_CHECKSUM_CRC32C, fileChecksumCrc32c } from './file-checksum.ts';
 import type { FindingLog } from './finding-log.ts';
 import { checkManifest, fileText, manifestReport, openFindingLog } from './manifest-check.ts';
@@ -17,6 +18,13 @@ import type { FileReport, VerifyOptions } from './verify-options.ts';
 interface LiveTable {
   readonly family: ManifestColumnFamily;
   readonly file: NewFile;
+}
+
+/** A file that the MANIFEST lists, as messages name it. */
+interface MissingFile {
+  readonly name: string;
+  readonly number: number;
+  readonly type: 'table' | 'blob' | 'wal';
 }
 
 /** What a database knows of a table file that was found in its directory. */
@@ -52,6 +60,8 @@ export class DatabaseCheck {
   private manifest: ReadManifest | undefined;
   private manifestBytes = 0;
   private live: ReadonlyMap<number, LiveTable> = new Map();
+  /** Undefined without a MANIFEST. */
+  wals: DatabaseWals | undefined;
   private readonly seen = new Set<number>();
   /** Checksum functions that are not known here. */
   private readonly unknownChecksums = new Set<string>();
@@ -161,6 +171,7 @@ export class DatabaseCheck {
         this.manifest = manifest;
         this.manifestBytes = source.size;
         this.live = liveTables(manifest);
+        this.wals = new DatabaseWals(manifest);
         return;
       } finally {
         source.close();
@@ -244,17 +255,17 @@ export class DatabaseCheck {
       return;
     }
     let elsewhere = 0;
-    const missing: { name: string; number: number; isBlob: boolean }[] = [];
+    const missing: MissingFile[] = [];
     for (const [number, { family, file }] of this.live) {
       if ((file.pathId ?? 0) > 0) elsewhere++;
       else if (!this.seen.has(number) && !this.isThere(number)) {
-        missing.push({ name: fileText(family, file), number, isBlob: false });
+        missing.push({ name: fileText(family, file), number, type: 'table' });
       }
     }
     for (const family of manifest.state.columnFamilies.values()) {
       for (const blobFile of family.blobFiles.values()) {
         if (!this.checkBlobFile(blobFile)) {
-          missing.push({ name: `blob file ${blobFile.number}`, number: blobFile.number, isBlob: true });
+          missing.push({ name: `blob file ${blobFile.number}`, number: blobFile.number, type: 'blob' });
         }
       }
     }
@@ -262,16 +273,32 @@ export class DatabaseCheck {
       const message = `${elsewhere} files lie in other paths (db_paths): they were not looked for`;
       log.add({ code: 'files_not_compared', severity: 'note', message });
     }
+    this.lookForWals(missing);
     if (missing.length > 0) this.reportMissing(missing);
   }
 
+  /** Tracked logs. Where not one log lies in the directory, they have one of their own (wal_dir), or are lost. */
+  private lookForWals(missing: MissingFile[]): void {
+    const tracked = this.wals!.compareTracked((name) => this.sizeOf(name));
+    for (const { name, stored, computed } of tracked.short) this.addSize(name, stored, computed);
+    if (tracked.missing.length === 0) return;
+    const names = this.environment.files.list(this.directory === '' ? '/' : this.directory);
+    if (names.some(({ name }) => parseFileName(name)?.type === 'wal')) {
+      for (const { number } of tracked.missing) missing.push({ name: `log ${number}`, number, type: 'wal' });
+      return;
+    }
+    const numbers = tracked.missing.map(({ number }) => number).join(', ');
+    const message = `logs ${numbers} are not here: they lie in a directory of their own (wal_dir), or are lost`;
+    this.log.add({ code: 'files_not_compared', severity: 'note', message });
+  }
+
   /** A running database removes files: what a newer state of the MANIFEST no longer lists is gone, not missing. */
-  private reportMissing(missing: readonly { name: string; number: number; isBlob: boolean }[]): void {
+  private reportMissing(missing: readonly MissingFile[]): void {
     const now = this.readAgain();
-    for (const { name, number, isBlob } of missing) {
-      const listed = now === undefined || (isBlob ? now.blobs : now.tables).has(number);
+    for (const { name, number, type } of missing) {
+      const listed = now === undefined || now[type].has(number);
       if (listed) {
-        const file = formatFileName(isBlob ? 'blob' : 'table', number);
+        const file = formatFileName(type, number);
         const message = `${name}: the MANIFEST lists it, and there is no ${file}`;
         this.log.add({ code: 'manifest_missing', severity: 'damage', message });
       } else {
@@ -281,7 +308,7 @@ export class DatabaseCheck {
     }
   }
 
-  private readAgain(): { tables: ReadonlySet<number>; blobs: ReadonlySet<number> } | undefined {
+  private readAgain(): Readonly<Record<MissingFile['type'], ReadonlySet<number>>> | undefined {
     const { files, hashes } = this.environment;
     let source: FileSource | undefined;
     try {
@@ -289,8 +316,9 @@ export class DatabaseCheck {
       const { state } = readManifest(source, hashes, { fault: () => undefined });
       const families = [...state.columnFamilies.values()];
       return {
-        tables: new Set(families.flatMap((family) => [...family.files.keys()])),
-        blobs: new Set(families.flatMap((family) => [...family.blobFiles.keys()])),
+        table: new Set(families.flatMap((family) => [...family.files.keys()])),
+        wal: new Set(state.wals.keys()),
+        blob: new Set(families.flatMap((family) => [...family.blobFiles.keys()])),
       };
     } catch (error) {
       if (!(error instanceof SstError)) throw error;
