@@ -7,6 +7,9 @@ import type { ByteSink } from './sink.ts';
 
 /** Pieces of a WAL's JSON document (schema/dump.schema.json). */
 
+const QUOTE = 0x22;
+const CLOSING_BRACE = 0x7d;
+
 interface JsonObject {
   readonly [name: string]: unknown;
 }
@@ -29,24 +32,27 @@ export function writeBatchJson(sink: ByteSink, batch: BatchView, bytes: BytesMod
 /** The members of a row of scan, with the column family by its id in front. */
 function writeOperation(sink: ByteSink, operation: OperationView, bytes: BytesMode): void {
   const { type, columnFamily, seqno, key, end, timestamp, value, columns, blob, writeTime } = operation;
-  let separator = '{';
-  const member = (name: string, text: string): void => {
-    sink.writeText(`${separator}"${name}":${text}`);
-    separator = ',';
-  };
-  const bytesMember = (name: string, field: Uint8Array | undefined): void => {
-    if (field === undefined) return;
-    member(name, '');
-    writeBytes(sink, field, bytes);
-  };
-  if (columnFamily !== undefined) member('cf', String(columnFamily));
-  bytesMember(end === undefined ? 'key' : 'start', key);
-  bytesMember('end', end);
-  if (columnFamily !== undefined && timestamp !== undefined) member('timestamp', `"${formatHex(timestamp)}"`);
-  if (seqno !== undefined) member('seqno', `"${seqno}"`);
-  member('type', `"${type}"`);
-  bytesMember('value', value);
-  if (writeTime !== undefined) member('writeTime', integerText(writeTime));
+  if (key === undefined) {
+    sink.writeText(`{"type":"${type}",`);
+    if (timestamp !== undefined) sink.writeText(`"timestamp":"${formatHex(timestamp)}",`);
+    sink.writeText('"bytes":');
+    if (operation.bytes !== undefined) writeBytes(sink, operation.bytes, bytes);
+    sink.writeByte(CLOSING_BRACE);
+    return;
+  }
+  sink.writeText(end === undefined ? `{"cf":${columnFamily},"key":` : `{"cf":${columnFamily},"start":`);
+  writeBytes(sink, key, bytes);
+  if (end !== undefined) {
+    sink.writeText(',"end":');
+    writeBytes(sink, end, bytes);
+  }
+  if (timestamp !== undefined) sink.writeText(`,"timestamp":"${formatHex(timestamp)}"`);
+  sink.writeText(seqno === undefined ? `,"type":"${type}"` : `,"seqno":"${seqno}","type":"${type}"`);
+  if (value !== undefined) {
+    sink.writeText(',"value":');
+    writeBytes(sink, value, bytes);
+  }
+  if (writeTime !== undefined) sink.writeText(`,"writeTime":${integerText(writeTime)}`);
   if (columns !== undefined) {
     const list = columns.map((column) => ({
       name: formatKey(column.name, bytes),
@@ -54,12 +60,10 @@ function writeOperation(sink: ByteSink, operation: OperationView, bytes: BytesMo
         ? { value: formatKey(column.value, bytes) }
         : { blob: blobFields(column.blob, bytes) }),
     }));
-    member('columns', JSON.stringify(list));
+    sink.writeText(`,"columns":${JSON.stringify(list)}`);
   }
-  if (blob !== undefined) member('blob', JSON.stringify(blobFields(blob, bytes)));
-  if (columnFamily === undefined && timestamp !== undefined) member('timestamp', `"${formatHex(timestamp)}"`);
-  bytesMember('bytes', operation.bytes);
-  sink.writeText('}');
+  if (blob !== undefined) sink.writeText(`,"blob":${JSON.stringify(blobFields(blob, bytes))}`);
+  sink.writeByte(CLOSING_BRACE);
 }
 
 export function controlJson(view: ControlView): JsonObject {
@@ -85,9 +89,9 @@ export function walSummaryJson(controls: readonly JsonObject[], summary: WalSumm
 
 function writeBytes(sink: ByteSink, field: Uint8Array, mode: BytesMode): void {
   if (mode === 'hex' || mode === 'base64') {
-    sink.writeText('"');
+    sink.writeByte(QUOTE);
     bytesWriter(mode)(sink, field, 0, field.length);
-    sink.writeText('"');
+    sink.writeByte(QUOTE);
   } else writeJsonString(sink, formatKey(field, mode));
 }
 

@@ -12,7 +12,7 @@ import {
 import { BATCH_LAYOUTS } from '../../format/wal/write-batch.ts';
 import type { Finding } from '../finding.ts';
 import { walFinding } from '../verify/wal-finding.ts';
-import { type OperationView, operationView } from '../wal-operation.ts';
+import { type OperationView, operationView, otherView } from '../wal-operation.ts';
 
 interface RecordPlace {
   readonly offset: number;
@@ -99,7 +99,8 @@ function* viewsOf(
   }
   const rest = record.batch.rest();
   const [tag] = rest;
-  if (tag !== undefined && !BATCH_LAYOUTS.has(tag)) yield { type: `type_${tag}`, bytes: rest.subarray(1) };
+  if (tag !== undefined && !BATCH_LAYOUTS.has(tag))
+    yield otherView(`type_${tag}`, rest.subarray(1), undefined);
 }
 
 function controlView(record: Exclude<WalRecord, WalBatch>): ControlView {
