@@ -103,6 +103,14 @@ describe('no gap', () => {
       ],
     ],
     [
+      'the same, with a mark behind the first gap',
+      [
+        [7, puts(1)],
+        [9, puts(1)],
+        [11, prepared('a', 5, 'persisted')],
+      ],
+    ],
+    [
       'the same without a mark',
       [
         [7, puts(5)],

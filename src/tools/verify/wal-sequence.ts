@@ -8,11 +8,13 @@ const UNKNOWN = undefined;
 /**
  * Whether each batch of a log begins with the number behind the last one of the batch before. What is prepared takes
  * its numbers with its commit. Nothing is said where the next number cannot be known: behind damage, behind a commit
- * of what was prepared in another log, and in logs of transactions whose numbers are those of sub-batches
- * (write_policy WRITE_PREPARED or WRITE_UNPREPARED).
+ * of what was prepared in another log, and in logs of transactions whose numbers are those of sub-batches and of
+ * commits (write_policy WRITE_PREPARED or WRITE_UNPREPARED): these show it anywhere in the log, and all of its gaps
+ * are forgotten then.
  *
  * A gap misleads no reader, and there are rightful ones: writes without a log, files that are ingested. So it is a
- * warning, one for a log, and none where tables have the numbers. Memory: an id and a number for each transaction that is prepared and not yet decided.
+ * warning, one for a log, and none where tables have the numbers.
+ * Memory: an id and a number for each transaction that is prepared and not yet decided.
  */
 export class WalSequence {
   private expected: bigint | undefined = UNKNOWN;
@@ -84,7 +86,7 @@ export class WalSequence {
   }
 
   finding(): Finding | undefined {
-    if (this.gaps === 0) return undefined;
+    if (this.gaps === 0 || this.isPerBatch) return undefined;
     const more = this.gaps === 1 ? '' : `; ${this.gaps} such places, ${this.missing} numbers missing`;
     return { code: 'wal_sequence_gap', severity: 'warning', message: this.first + more };
   }
