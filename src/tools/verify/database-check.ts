@@ -54,14 +54,14 @@ export class DatabaseCheck {
   /** Undefined where CURRENT names none, or the one that it names cannot be read. */
   readonly manifestPath: string | undefined;
   isFinished = false;
+  /** What the MANIFEST says of logs; undefined without a MANIFEST. */
+  wals: DatabaseWals | undefined;
 
   /** Of the MANIFEST. */
   private log: FindingLog;
   private manifest: ReadManifest | undefined;
   private manifestBytes = 0;
   private live: ReadonlyMap<number, LiveTable> = new Map();
-  /** Undefined without a MANIFEST. */
-  wals: DatabaseWals | undefined;
   private readonly seen = new Set<number>();
   /** Checksum functions that are not known here. */
   private readonly unknownChecksums = new Set<string>();
