@@ -334,8 +334,8 @@ export class FilterBench {
     for (let query = 0; query < queries; query++) {
       const inside = random.uint32() <= insideMax;
       const index = drawFilter(random, skew);
-      const number = random.below(filters.keyCounts[index]!);
-      key.make(filters.ids[index]!, inside ? number : number | OUTSIDE_BIT);
+      const number = random.below(filters.keysOf(index));
+      key.make(filters.idOf(index), inside ? number : number | OUTSIDE_BIT);
       filters.ask(index, key, inside, way);
     }
   }
@@ -352,8 +352,8 @@ export class FilterBench {
     for (let query = 0; query < queries; query += keys.length) {
       const inside = random.uint32() <= insideMax;
       const index = drawFilter(random, skew);
-      const id = filters.ids[index]!;
-      const added = filters.keyCounts[index]!;
+      const id = filters.idOf(index);
+      const added = filters.keysOf(index);
       for (let i = 0; i < keys.length; i++) {
         const number = random.below(added);
         keys[i]!.make(id, inside ? number : number | OUTSIDE_BIT);
@@ -398,7 +398,7 @@ export class FilterBench {
     for (let index = 0; index < filters.count; index++) {
       this.askInside(filters, index);
       for (let i = 0; i < outsideQueries; i++) {
-        maker.make(filters.ids[index]!, (i | OUTSIDE_BIT) >>> 0);
+        maker.make(filters.idOf(index), (i | OUTSIDE_BIT) >>> 0);
         filters.ask(index, maker, false, 'bits');
       }
     }
@@ -417,8 +417,8 @@ export class FilterBench {
 
   private askInside(filters: BenchFilters, index: number): void {
     const maker = this.makers[0]!;
-    for (let i = 0; i < filters.keyCounts[index]!; i++) {
-      maker.make(filters.ids[index]!, i);
+    for (let i = 0; i < filters.keysOf(index); i++) {
+      maker.make(filters.idOf(index), i);
       filters.ask(index, maker, true, 'bits');
     }
   }

@@ -19,20 +19,23 @@ export interface FilterFpRates {
  */
 export type FilterInterface = 'bits' | 'block' | 'reparse' | 'hash' | 'dry';
 
+/** Words of a filter's record: its id, the keys in it, queries for other keys and how many of them it let pass. */
+const RECORD_WORDS = 4;
+const KEYS = 1;
+const OUTSIDE_QUERIES = 2;
+const FALSE_POSITIVES = 3;
+
 const WHOLE_KEYS = { wholeKeys: true, prefixExtractor: undefined } as const;
 
 /** The filters of a bench, and what was asked of them. */
 export class BenchFilters {
-  /** By filter; ids as int32. */
-  readonly ids: number[] = [];
-  readonly keyCounts: number[] = [];
   /** The sum of hashes, as int32. */
   dryRunHash = 0;
   private readonly contents: Uint8Array[] = [];
   private readonly bits: FilterReader[] = [];
   private readonly blocks: FullFilterReader[] = [];
-  private outsideQueries = new Uint32Array(0);
-  private falsePositives = new Uint32Array(0);
+  /** What a query needs of a filter beside the filter, in one line of the processor's cache. */
+  private records = new Int32Array(RECORD_WORDS * 1024);
   private readonly batch = new KeyBatch();
   private readonly answers = new Uint8Array(512);
   private readonly hashes = new Uint32Array(2 * 512);
@@ -47,13 +50,28 @@ export class BenchFilters {
   }
 
   get count(): number {
-    return this.ids.length;
+    return this.bits.length;
+  }
+
+  /** As int32. */
+  idOf(index: number): number {
+    return this.records[index << 2]!;
+  }
+
+  keysOf(index: number): number {
+    return this.records[(index << 2) + KEYS]!;
   }
 
   add(id: number, keys: number, contents: Uint8Array, counters: FilterCounters): FilterReader {
     const reader = openFilter(contents, counters);
-    this.ids.push(id | 0);
-    this.keyCounts.push(keys);
+    const record = RECORD_WORDS * this.count;
+    if (record === this.records.length) {
+      const larger = new Int32Array(2 * record);
+      larger.set(this.records);
+      this.records = larger;
+    }
+    this.records[record] = id;
+    this.records[record + KEYS] = keys;
     this.contents.push(contents);
     this.bits.push(reader);
     this.blocks.push(new FullFilterReader(contents, WHOLE_KEYS, counters));
@@ -88,7 +106,7 @@ export class BenchFilters {
         this.dryRunHash = (this.dryRunHash + (end - start) + ((bytes[start + 3]! << 24) >> 24)) | 0;
         break;
     }
-    if (!inside) this.countOutside(index, may);
+    if (!inside) this.countOutside(index, 1, may ? 1 : 0);
     else if (!may) throw falseNegative(index);
   }
 
@@ -107,8 +125,7 @@ export class BenchFilters {
         if (found < count) throw falseNegative(index);
         return;
       }
-      this.outsideQueries[index]! += count;
-      this.falsePositives[index]! += found;
+      this.countOutside(index, count, found);
       return;
     }
     if (way === 'hash' && !this.isLegacy) {
@@ -117,12 +134,15 @@ export class BenchFilters {
     } else {
       for (let i = 0; i < count; i++) this.ask(index, keys[i]!, true, way);
     }
-    if (!inside) this.outsideQueries[index]! += count;
+    if (!inside) this.countOutside(index, count, 0);
   }
 
   resetCounts(): void {
-    this.outsideQueries = new Uint32Array(this.count);
-    this.falsePositives = new Uint32Array(this.count);
+    const { records } = this;
+    for (let record = 0; record < RECORD_WORDS * this.count; record += RECORD_WORDS) {
+      records[record + OUTSIDE_QUERIES] = 0;
+      records[record + FALSE_POSITIVES] = 0;
+    }
     this.dryRunHash = 0;
   }
 
@@ -133,11 +153,12 @@ export class BenchFilters {
     let worst = 0;
     let best = 1;
     for (let i = 0; i < this.count; i++) {
-      const outside = this.outsideQueries[i]!;
+      const outside = this.records[RECORD_WORDS * i + OUTSIDE_QUERIES]!;
+      const passed = this.records[RECORD_WORDS * i + FALSE_POSITIVES]!;
       if (outside === 0) continue;
       queries += outside;
-      falsePositives += this.falsePositives[i]!;
-      const rate = this.falsePositives[i]! / outside;
+      falsePositives += passed;
+      const rate = passed / outside;
       worst = Math.max(worst, rate);
       best = Math.min(best, rate);
     }
@@ -149,9 +170,10 @@ export class BenchFilters {
     };
   }
 
-  private countOutside(index: number, may: boolean): void {
-    this.outsideQueries[index]!++;
-    if (may) this.falsePositives[index]!++;
+  private countOutside(index: number, queries: number, passed: number): void {
+    const record = index << 2;
+    this.records[record + OUTSIDE_QUERIES]! += queries;
+    this.records[record + FALSE_POSITIVES]! += passed;
   }
 
   private hashOf(bytes: Uint8Array, start: number, end: number): number {
