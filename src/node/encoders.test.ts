@@ -133,6 +133,20 @@ describe('encoders', () => {
   });
 });
 
+it('zstd takes its level on the thread pool, too', async () => {
+  const block = makeBlock(0);
+  const sizes = await Promise.all(
+    [-5, 1, 19].map(async (level) => {
+      const encoder = await encoders.open('zstd', { ...DEFAULTS, level });
+      const frame = await encoder.encodeLater!(block, 0, block.length);
+      expect(decoded('zstd', frame, block.length)).toEqual(block);
+      return frame.length;
+    }),
+  );
+  expect(sizes[0]).toBeGreaterThan(sizes[1]!);
+  expect(sizes[1]).toBeGreaterThan(sizes[2]!);
+});
+
 describe('trained dictionaries', () => {
   it.each([0, 1, 2, 3, 4])('serve blocks of all kinds, trained on kind %i', async (kind) => {
     const blocks = Array.from({ length: 200 }, () => makeBlock(kind)).map((bytes) => ({

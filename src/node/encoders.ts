@@ -154,10 +154,11 @@ type EncodeFrame = (input: Uint8Array, dictionary: Uint8Array | undefined) => Ui
 async function openZstd(parameters: EncoderParameters, hashes: HashFunctions): Promise<BlockEncoder> {
   const level = zstdLevel(parameters.level);
   const [pool, single] = await Promise.all([
-    import('@mongodb-js/zstd'),
+    import('@mongodb-js/zstd/bindings.js'),
     openNativeZstd(level).then((native) => native ?? openWasmZstd(level)),
   ]);
-  const { compress } = pool.default ?? pool;
+  // The package's own function leaves the level out.
+  const { compress } = pool.default;
   const finish = (frame: Uint8Array, input: Uint8Array, start: number, end: number): Uint8Array =>
     parameters.checksum ? withContentChecksum(frame, hashes, input, start, end) : frame;
   return {
