@@ -19,8 +19,8 @@ export interface BlockPipelineOptions {
   readonly first?: number;
   readonly end?: number;
   readonly reverse?: boolean;
-  /** Contents stay as they are behind the visit, for whoever keeps them: no buffer is used again. */
-  readonly keepsContents?: boolean;
+  /** Contents stay as they are behind the visit, until this memory is recycled. Without it they end with the visit. */
+  readonly memory?: BatchMemory;
   /** Only checksums: contents are not decompressed, and not given. */
   readonly checksumsOnly?: boolean;
 }
@@ -65,8 +65,8 @@ export async function visitBlocks(
 ): Promise<void> {
   const first = options.first ?? 0;
   const end = options.end ?? list.count;
-  const buffers = new BufferRing(BATCHES_AHEAD + 1, MAX_BATCH_BYTES);
-  const arenas = new BufferRing(BATCHES_AHEAD + 2, MAX_ARENA_BYTES);
+  const memory = options.memory ?? new BatchMemory();
+  const { buffers, arenas } = memory;
   const waiting: { batch: Promise<Batch>; bytes: number }[] = [];
   let waitingBytes = 0;
   let next = options.reverse ? end : first;
@@ -91,12 +91,34 @@ export async function visitBlocks(
         fillBlock(block, list, batch, options.reverse ? batch.count - 1 - i : i);
         if (!visit(block)) return;
       }
-      if (options.keepsContents) continue;
-      buffers.release(batch.buffer);
-      arenas.release(batch.ownArena);
+      memory.hold(batch.buffer, batch.ownArena);
+      if (options.memory === undefined) memory.recycle();
     }
   } finally {
     await Promise.allSettled(waiting.map(({ batch }) => batch));
+  }
+}
+
+/** The memory of batches, for whoever keeps the contents of blocks for a while and reads more later. */
+export class BatchMemory {
+  /** @internal */
+  readonly buffers = new BufferRing(BATCHES_AHEAD + 1, MAX_BATCH_BYTES);
+  /** @internal */
+  readonly arenas = new BufferRing(BATCHES_AHEAD + 2, MAX_ARENA_BYTES);
+  private readonly held: [buffer: Uint8Array, arena: Uint8Array][] = [];
+
+  /** @internal */
+  hold(buffer: Uint8Array, arena: Uint8Array): void {
+    this.held.push([buffer, arena]);
+  }
+
+  /** All contents that were given are done with. */
+  recycle(): void {
+    for (const [buffer, arena] of this.held) {
+      this.buffers.release(buffer);
+      this.arenas.release(arena);
+    }
+    this.held.length = 0;
   }
 }
 

@@ -107,11 +107,21 @@ export class BlockBuilder {
     this.putEntry(key, 0, key.length, shared, stored, 0, stored.length);
   }
 
-  /** The block, followed by `room` bytes of zeros. The builder then begins the next one. */
-  finish(room = 0): Uint8Array {
-    const hashed = this.hash?.isValid === true && this.sizeEstimate <= MAX_HASHED_BLOCK_BYTES;
-    const size = this.sizeEstimate - (this.hash?.isValid && !hashed ? this.hash.size : 0);
-    const block = new Uint8Array(size + room);
+  /** The block. The builder then begins the next one. */
+  finish(): Uint8Array {
+    const block = new Uint8Array(this.finishedSize);
+    this.finishInto(block);
+    return block;
+  }
+
+  /** Bytes of the block that is finished now. */
+  get finishedSize(): number {
+    return this.sizeEstimate - (this.hash?.isValid && !this.isHashed ? this.hash.size : 0);
+  }
+
+  /** Puts the block to the start of `block`, which has room for it, and returns its size; then begins the next one. */
+  finishInto(block: Uint8Array): number {
+    const { isHashed } = this;
     block.set(this.buffer.subarray(0, this.length));
     let pos = this.length;
     if (this.separated) {
@@ -119,9 +129,9 @@ export class BlockBuilder {
       pos += this.valuesLength;
     }
     for (let i = 0; i < this.restartCount; i++, pos += 4) writeFixed32(block, pos, this.restarts[i]!);
-    if (hashed) pos = this.hash!.write(block, pos);
+    if (isHashed) pos = this.hash!.write(block, pos);
     let packed = this.restartCount;
-    if (hashed) packed |= HASH_INDEX_BIT;
+    if (isHashed) packed |= HASH_INDEX_BIT;
     if (this.separated) {
       packed |= SEPARATED_BIT;
       writeFixed32(block, pos, this.length);
@@ -129,7 +139,11 @@ export class BlockBuilder {
     }
     writeFixed32(block, pos, packed);
     this.reset();
-    return block;
+    return pos + 4;
+  }
+
+  private get isHashed(): boolean {
+    return this.hash?.isValid === true && this.sizeEstimate <= MAX_HASHED_BLOCK_BYTES;
   }
 
   private reset(): void {

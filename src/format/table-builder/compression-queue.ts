@@ -5,7 +5,7 @@ import type { RawBlock, StoredBlock } from './raw-block.ts';
 import type { ResolvedTableOptions } from './table-options.ts';
 
 /** Blocks of 4 KiB under compression at once: more do not make the thread pool faster. */
-const MAX_IN_FLIGHT = 64;
+const MAX_IN_FLIGHT = 128;
 /** Large blocks count for more. */
 const MAX_IN_FLIGHT_BYTES = 8 * 1024 * 1024;
 
@@ -78,10 +78,14 @@ export class CompressionQueue {
     for (const raw of waiting) this.compress(raw);
   }
 
-  /** Resolves when the queue is no longer saturated. */
+  /** Resolves when the queue is half empty: to wake for each block would take longer than to make it. */
   async settle(): Promise<void> {
-    while (this.isSaturated && this.failure === undefined) await this.nextArrival();
+    while (this.isHalfFull && this.failure === undefined) await this.nextArrival();
     this.rethrow();
+  }
+
+  private get isHalfFull(): boolean {
+    return this.slots.length > MAX_IN_FLIGHT / 2 || this.inFlightBytes > MAX_IN_FLIGHT_BYTES / 2;
   }
 
   /** Resolves when everything is written. */

@@ -82,14 +82,20 @@ describe('TableBuilder', () => {
     expect(table.properties!.count('rocksdb.num.data.blocks')).toBe(40);
   });
 
-  it('is saturated while 64 blocks are under compression, and settles when some are written', async () => {
+  it('is saturated while 128 blocks are under compression, and settles when half are written', async () => {
     const pending: (() => void)[] = [];
     const { builder } = await open({ compression: 'zstd', blockSize: 64 }, fakeEncoder(pending));
     let added = 0;
     while (!builder.isSaturated) put(builder, `key${String(added++).padStart(4, '0')}`, 60);
-    expect(pending.length).toBe(64);
-    const settled = builder.settle();
-    pending[0]!();
+    expect(pending.length).toBe(128);
+    let isSettled = false;
+    const settled = builder.settle().then(() => {
+      isSettled = true;
+    });
+    for (const finish of pending.slice(0, 63)) finish();
+    await new Promise(setImmediate);
+    expect(isSettled).toBe(false);
+    pending[63]!();
     await settled;
     expect(builder.isSaturated).toBe(false);
     expect(builder.fileSize).toBeGreaterThan(0);

@@ -5,6 +5,7 @@ import type { HashFunctions } from '../../hash/registry.ts';
 import { BlockBuilder } from '../block/block-builder.ts';
 import { TRAILER_SIZE, trailerType } from '../internal-key.ts';
 import { isPointType, ValueType } from '../value-type.ts';
+import { BlockBuffers } from './block-buffers.ts';
 import { BlockCompressor } from './block-compressor.ts';
 import { resolveTableOptions } from './check-options.ts';
 import { CompressionQueue } from './compression-queue.ts';
@@ -72,10 +73,17 @@ export class TableBuilder {
   ) {
     this.options = options;
     this.writer = new TableWriter(options, sink, hashes, filter, baseContextChecksum);
-    this.queue = new CompressionQueue(options, new BlockCompressor(options, encoder), (raw, stored) =>
-      this.writer.writeData(raw, stored),
+    const buffers = new BlockBuffers();
+    this.queue = new CompressionQueue(options, new BlockCompressor(options, encoder), (raw, stored) => {
+      this.writer.writeData(raw, stored);
+      buffers.giveBack(raw.bytes);
+    });
+    this.cutter = new TableCutter(
+      options,
+      (block) => this.queue.push(block),
+      this.writer.keyVisitor,
+      buffers,
     );
-    this.cutter = new TableCutter(options, (block) => this.queue.push(block), this.writer.keyVisitor);
     this.statistics = new TableStatistics(options);
     this.stripper =
       options.strippedTimestampSize > 0 ? new TimestampStripper(options.strippedTimestampSize) : undefined;

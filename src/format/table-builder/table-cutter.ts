@@ -13,6 +13,7 @@ import {
 } from '../index/separators.ts';
 import { compareTrailers, TRAILER_SIZE } from '../internal-key.ts';
 import { ValueType } from '../value-type.ts';
+import type { BlockBuffers } from './block-buffers.ts';
 import type { RawBlock } from './raw-block.ts';
 import type { ResolvedTableOptions, WriterProfile } from './table-options.ts';
 
@@ -50,6 +51,7 @@ export class TableCutter {
     private readonly options: ResolvedTableOptions,
     private readonly emit: (block: RawBlock) => void,
     private readonly visitKey: KeyVisitor | undefined,
+    private readonly buffers: BlockBuffers,
   ) {
     const { storedComparator, comparator, writerProfile } = options;
     // Comparators that may hold different bytes for equal have no hash over bytes.
@@ -103,11 +105,11 @@ export class TableCutter {
 
   private close(nextFirst: Uint8Array | undefined): void {
     const last = this.lastKey.slice(0, this.lastKeyLength);
-    const bytes = this.block.finish(BLOCK_TRAILER_SIZE);
+    const bytes = this.buffers.take(this.block.finishedSize + BLOCK_TRAILER_SIZE);
     this.blocks++;
     this.emit({
       bytes,
-      length: bytes.length - BLOCK_TRAILER_SIZE,
+      length: this.block.finishInto(bytes),
       separator: this.separator(last, nextFirst),
       firstKey: this.firstKey,
       lastKeyLength: last.length,

@@ -2,7 +2,7 @@ import type { Environment } from '../../engine/environment.ts';
 import type { EntryCursor } from '../../engine/iterator/entry-cursor.ts';
 import { CorruptionError, SstError } from '../../errors.ts';
 import { BlockIterator } from '../../format/block/block-iterator.ts';
-import { visitBlocks } from '../../format/block-pipeline.ts';
+import { BatchMemory, visitBlocks } from '../../format/block-pipeline.ts';
 import { TRAILER_SIZE, trailerType } from '../../format/internal-key.ts';
 import type { PlainTableIterator } from '../../format/plain/plain-table-iterator.ts';
 import type { EntrySource } from '../../format/table-entry.ts';
@@ -47,6 +47,9 @@ export class TableCursor implements EntryCursor {
   private nextInBatch = 0;
   private nextBlock = 0;
   private ahead: Promise<Uint8Array[]> | undefined;
+  /** Of the batch at hand and the one that is read ahead, in turns. */
+  private readonly memories = [new BatchMemory(), new BatchMemory()] as const;
+  private batches = 0;
   private readonly blockEntries = new BlockIterator();
   private readonly rows: PlainTableIterator | undefined;
   private inBlock = false;
@@ -166,6 +169,8 @@ export class TableCursor implements EntryCursor {
     this.nextBlock = end;
     const batch: Uint8Array[] = [];
     if (end === first) return batch;
+    const memory = this.memories[this.batches++ & 1]!;
+    memory.recycle();
     const { dictionary } = this.input;
     await visitBlocks(
       table.blocks,
@@ -176,7 +181,7 @@ export class TableCursor implements EntryCursor {
         decodeZstdFrames: this.environment.decodeZstdFrames,
         first,
         end,
-        keepsContents: true,
+        memory,
       },
       (block) => {
         this.options.advanced(block.offset + block.size);
