@@ -143,6 +143,8 @@ async function openLz4(level: number): Promise<BlockEncoder> {
 /** Source: zstd.h, ZSTD_CLEVEL_DEFAULT. */
 const ZSTD_DEFAULT_LEVEL = 3;
 
+type EncodeLater = NonNullable<BlockEncoder['encodeLater']>;
+
 /** One frame of `input`, at once; `dictionary` is the same object for the same dictionary. */
 type EncodeFrame = (input: Uint8Array, dictionary: Uint8Array | undefined) => Uint8Array;
 
@@ -165,10 +167,10 @@ async function openZstd(parameters: EncoderParameters, hashes: HashFunctions): P
     implementation: '@mongodb-js/zstd',
     encode: (input, start, end) =>
       finish(single.encodeFrame(input.subarray(start, end), undefined), input, start, end),
-    async encodeLater(input, start, end) {
+    encodeLater: inBursts(async (input, start, end) => {
       const block = Buffer.from(input.buffer, input.byteOffset + start, end - start);
       return finish(asUint8Array(await compress(block, level)), input, start, end);
-    },
+    }),
     withDictionary: (dictionary) => ({
       implementation: single.implementation,
       encode: (input, start, end) =>
@@ -178,6 +180,28 @@ async function openZstd(parameters: EncoderParameters, hashes: HashFunctions): P
       },
     }),
   };
+}
+
+/** Calls that go to the thread pool together. */
+const BURST_CALLS = 32;
+
+/**
+ * Makes calls some at a time, at the latest when the caller waits. Given one by one each wakes a thread, which takes
+ * about as long as a block of 4 KiB; of many at once only the first ones find threads asleep.
+ */
+function inBursts(encode: EncodeLater): EncodeLater {
+  let calls: (() => void)[] = [];
+  const release = () => {
+    const released = calls;
+    calls = [];
+    for (const call of released) call();
+  };
+  return (input, start, end) =>
+    new Promise((resolve) => {
+      if (calls.length === 0) queueMicrotask(release);
+      calls.push(() => resolve(encode(input, start, end)));
+      if (calls.length === BURST_CALLS) release();
+    });
 }
 
 interface SingleFrames {
