@@ -3,7 +3,7 @@ import { SstkitCommand } from '../base-command.ts';
 import { UnsupportedError } from '../errors.ts';
 import { ExitStatus, worstStatus } from '../exit-status.ts';
 import { commonFlags, formatFlag, switchFlag, withDefault } from '../flags.ts';
-import { FILTER_BENCH_DEFAULTS as DEFAULTS, type FilterBenchParams } from '../tools/bench-filter.ts';
+import { FILTER_BENCH_DEFAULTS as DEFAULTS, type FilterBenchParams } from '../tools/bench/filter-params.ts';
 import { faultEvents } from './fault-events.ts';
 
 const float = custom<number>({

@@ -1,9 +1,5 @@
-import type {
-  FilterBenchEvents,
-  FilterBenchMode,
-  FilterBenchPhase,
-  FilterReaderComparison,
-} from '../tools/bench-filter.ts';
+import type { FilterBenchMode } from '../tools/bench/filter-params.ts';
+import type { FilterBenchEvents, FilterBenchPhase, FilterReaderComparison } from '../tools/bench-filter.ts';
 import type { FileFilterReport } from '../tools/bench-filter-files.ts';
 import type { ByteSink } from './sink.ts';
 import { writeTable } from './table.ts';

@@ -5,70 +5,15 @@ import type { FilterBuilder } from '../format/filter/filter-builder.ts';
 import { parseFilterPolicy } from '../format/filter/filter-policy.ts';
 import type { FilterCounters } from '../format/filter/filter-reader.ts';
 import type { NodeEnvironment } from '../node/environment.ts';
+import {
+  checkFilterBenchParams,
+  type FilterBenchMode,
+  type FilterBenchParams,
+} from './bench/filter-params.ts';
 import { BenchFilters, type FilterFpRates, type FilterInterface } from './bench/filter-set.ts';
-import { type FilterKeyShape, KeyMaker } from './bench/key-maker.ts';
+import { drawFilter, type Skew, skewOf } from './bench/filter-skew.ts';
+import { KeyMaker } from './bench/key-maker.ts';
 import { Random32 } from './bench/random32.ts';
-
-/** The parameters of RocksDB's filter_bench, by its names, as far as they mean something here. */
-export interface FilterBenchParams extends FilterKeyShape {
-  seed: number;
-  /** Filters are built until they have so many MiB. */
-  workingMemSizeMb: number;
-  averageKeysPerFilter: number;
-  /** 0 to 1. */
-  varyKeyCountRatio: number;
-  batchSize: number;
-  bitsPerKey: number;
-  /** Millions of queries for each mode. */
-  mQueries: number;
-  /** Millions of keys in all filters, in place of `workingMemSizeMb`; 0: no bound. */
-  mKeysTotalMax: number;
-  useFullBlockReader: boolean;
-  /** Of our own: the full block reader decodes the filter's metadata at each query, as RocksDB did before 6.6. */
-  reparse: boolean;
-  newBuilder: boolean;
-  /** 0 legacy Bloom, 1 fast local Bloom, 2 Ribbon. */
-  impl: number;
-  netIncludesHashing: boolean;
-  /** Ask a new filter for all its keys, while the clock of the build runs. */
-  detectFilterConstructCorruption: boolean;
-  quick: boolean;
-  bestCase: boolean;
-  allowBadFpRate: boolean;
-  runs: number;
-}
-
-export const FILTER_BENCH_DEFAULTS: FilterBenchParams = {
-  seed: 0,
-  workingMemSizeMb: 200,
-  averageKeysPerFilter: 10000,
-  varyKeyCountRatio: 0.4,
-  keySize: 24,
-  varyKeyAlignment: true,
-  varyKeySizeLog2Interval: 5,
-  batchSize: 8,
-  bitsPerKey: 10,
-  mQueries: 200,
-  mKeysTotalMax: 0,
-  useFullBlockReader: false,
-  reparse: false,
-  newBuilder: false,
-  impl: 0,
-  netIncludesHashing: false,
-  detectFilterConstructCorruption: false,
-  quick: false,
-  bestCase: false,
-  allowBadFpRate: false,
-  runs: 1,
-};
-
-export type FilterBenchMode =
-  | 'single'
-  | 'batch_prepared'
-  | 'batch_unprepared'
-  | 'fifty_one'
-  | 'eighty_twenty'
-  | 'random';
 
 export type FilterBenchPhase = 'mixed' | 'inside' | 'outside';
 
@@ -163,7 +108,7 @@ export function benchFilter(
   params: FilterBenchParams,
   events: FilterBenchEvents,
 ): FilterBenchRun[] {
-  checkParams(params);
+  checkFilterBenchParams(params);
   const runs: FilterBenchRun[] = [];
   for (let run = 0; run < params.runs; run++) {
     const bench = new FilterBench(environment, { ...params, seed: params.seed + 100 * run });
@@ -456,7 +401,7 @@ export function compareFilterReaders(
   params: FilterBenchParams,
   rounds: number,
 ): FilterReaderComparison {
-  checkParams(params);
+  checkFilterBenchParams(params);
   const bench = new FilterBench(environment, { ...params, mQueries: params.mQueries / rounds });
   const build = bench.build();
   const modes = (['single', 'random'] as const).map((mode) => {
@@ -493,66 +438,4 @@ export function compareFilterReaders(
 
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
-}
-
-/** The first `primaryCount` filters get the queries whose draw is at most `primaryMax`, the others the rest. */
-interface Skew {
-  readonly primaryCount: number;
-  readonly primaryMax: number;
-  readonly secondaryCount: number;
-}
-
-function drawFilter(random: Random32, { primaryCount, primaryMax, secondaryCount }: Skew): number {
-  if (random.uint32() <= primaryMax) return random.below(primaryCount);
-  return primaryCount + random.below(secondaryCount);
-}
-
-function skewOf(mode: FilterBenchMode, filters: number): Skew | undefined {
-  const skew = primaryOf(mode, filters);
-  return skew && { ...skew, secondaryCount: filters - skew.primaryCount };
-}
-
-function primaryOf(mode: FilterBenchMode, filters: number): Omit<Skew, 'secondaryCount'> | undefined {
-  switch (mode) {
-    case 'single':
-      return { primaryCount: 1, primaryMax: UINT32_MAX };
-    case 'fifty_one':
-      if (filters < 50) return undefined;
-      return { primaryCount: Math.floor((filters + 99) / 100), primaryMax: Math.floor(UINT32_MAX / 2) };
-    case 'eighty_twenty':
-      if (filters < 5) return undefined;
-      return { primaryCount: Math.floor((filters + 4) / 5), primaryMax: Math.floor(UINT32_MAX / 5) * 4 };
-    case 'random':
-      if (filters === 1) return undefined;
-      return { primaryCount: filters, primaryMax: UINT32_MAX };
-    default:
-      return { primaryCount: filters, primaryMax: UINT32_MAX };
-  }
-}
-
-function checkParams(params: FilterBenchParams): void {
-  const check = (name: keyof FilterBenchParams, holds: boolean, wanted: string): void => {
-    if (holds) return;
-    throw new InvalidArgumentError(name, String(params[name]), `${name} is ${params[name]}: ${wanted}`);
-  };
-  check(
-    'impl',
-    params.impl >= 0 && params.impl <= 2,
-    '0 legacy Bloom, 1 fast local Bloom or 2 Ribbon is wanted',
-  );
-  check(
-    'varyKeyCountRatio',
-    params.varyKeyCountRatio >= 0 && params.varyKeyCountRatio <= 1,
-    '0 to 1 is wanted',
-  );
-  check('averageKeysPerFilter', params.averageKeysPerFilter >= 1, 'at least 1 is wanted');
-  check('batchSize', params.batchSize >= 1 && params.batchSize <= 512, '1 to 512 is wanted');
-  check('mQueries', params.mQueries > 0, 'more than 0 is wanted');
-  check('runs', params.runs >= 1, 'at least 1 is wanted');
-  check('bitsPerKey', params.bitsPerKey >= 0.5, 'below 0.5 bits a key there is no filter');
-  check(
-    'workingMemSizeMb',
-    params.workingMemSizeMb > 0 || params.mKeysTotalMax > 0,
-    'without a bound there is no end of filters',
-  );
 }

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { openNodeEnvironment } from '../../src/node/environment.ts';
+import { FILTER_BENCH_DEFAULTS, type FilterBenchParams } from '../../src/tools/bench/filter-params.ts';
 import { Random32 } from '../../src/tools/bench/random32.ts';
-import {
-  benchFilter,
-  compareFilterReaders,
-  FILTER_BENCH_DEFAULTS,
-  type FilterBenchParams,
-} from '../../src/tools/bench-filter.ts';
+import { benchFilter, compareFilterReaders } from '../../src/tools/bench-filter.ts';
 import { runCli } from '../support/cli.ts';
 
 const environment = await openNodeEnvironment();
