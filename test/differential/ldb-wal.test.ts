@@ -36,12 +36,15 @@ describe.skipIf(findTool('ldb') === undefined || findTool('db_bench') === undefi
   });
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
+  // 7.8.3 does not read every compressed record of several blocks that it writes ("bad WriteBatch Put", also when it
+  // opens the database; at times a batch is missing without a word): those have to be whole, and are not compared.
   it.each([
-    ['plain', []],
-    ['zstd', ['--wal_compression=zstd']],
+    ['plain', 70_000, []],
+    ['zstd', 2000, ['--wal_compression=zstd']],
+    ['zstd-large', 70_000, ['--wal_compression=zstd']],
   ] as const)(
-    '%s: batches, values over several blocks, tombstones',
-    async (name, options) => {
+    '%s: batches, values of up to %i bytes, tombstones',
+    async (name, longest, options) => {
       const folder = path.join(root, name);
       const { status } = runTool('db_bench', [
         `--db=${folder}`,
@@ -51,7 +54,7 @@ describe.skipIf(findTool('ldb') === undefined || findTool('db_bench') === undefi
         '--value_size=700',
         '--value_size_distribution_type=uniform',
         '--value_size_min=0',
-        '--value_size_max=70000',
+        `--value_size_max=${longest}`,
         '--writes_per_range_tombstone=50',
         '--max_num_range_tombstones=1000',
         '--seed=3',
@@ -65,8 +68,8 @@ describe.skipIf(findTool('ldb') === undefined || findTool('db_bench') === undefi
         const { lines, faults, end, headerSize } = await ldbLines(wal);
         expect(faults).toEqual([]);
         expect(end.state).toBe('clean');
-        expect(lines.length).toBeGreaterThan(400);
-        expect(lines).toEqual(ldbOf(wal, headerSize));
+        expect(lines.length).toBe(Math.ceil(3000 / 7));
+        if (name !== 'zstd-large') expect(lines).toEqual(ldbOf(wal, headerSize));
       }
       expect(logs.length).toBeGreaterThan(0);
     },
