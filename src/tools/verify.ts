@@ -43,9 +43,8 @@ const WAL_NAME = /\.log$/;
 
 /**
  * Checks every table file that the PATHs lead to, each by itself, and WALs and MANIFESTs that are named. Tables in the
- * directory of a database are also compared with its MANIFEST, which gets a report of its own; the WALs are checked that
- * it says are live. What is wrong with a file stands
- * in its report; thrown are bugs only.
+ * directory of a database are also compared with its MANIFEST, which gets a report of its own; of its WALs those are
+ * checked that the MANIFEST says are live. What is wrong with a file stands in its report; thrown are bugs only.
  */
 export async function verifyPaths(
   environment: VerifyEnvironment,

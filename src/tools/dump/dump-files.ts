@@ -84,7 +84,10 @@ function isWhole({ summary, blocks, entries }: DumpParts): boolean {
   return summary && !blocks && !entries;
 }
 
-/** Dumps every table that the PATHs lead to, and logs among them (WALs, MANIFESTs). A PATH that is one file and cannot be read throws its SstError. */
+/**
+ * Dumps every table that the PATHs lead to, and logs among them (WALs, MANIFESTs). A PATH that is one file and cannot
+ * be read throws its SstError.
+ */
 export async function dumpFiles(
   environment: Environment,
   request: DumpRequest,
@@ -178,15 +181,12 @@ class FileDump {
   private async wal({ file, source }: OpenInput, findings: FindingList): Promise<void> {
     const { environment, events, output } = this;
     output.wal(file.path, source.size);
-    const isStopped = (): boolean => this.stopped;
     const summary = await dumpWal(environment, source, {
       batch: (batch) => output.walBatch(batch),
       control: (control) => output.walControl(control),
       finding: (finding) => findings.add(finding),
       advanced: (offset) => events.progress(offset, source.size),
-      get stopped() {
-        return isStopped();
-      },
+      isStopped: () => this.stopped,
     });
     output.walEnd(summary);
     output.endFile(findings.findings);

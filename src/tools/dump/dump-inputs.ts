@@ -39,8 +39,8 @@ export function planDump(
 }
 
 /**
- * Hands each table file, and each log that is named, of the plan to `use`, in turn; false ends it. Throws IoError when there is none in a directory that is
- * no database.
+ * Hands each table file, and each log that is named, of the plan to `use`, in turn; false ends it. Throws IoError when
+ * there is none in a directory that is no database.
  */
 export async function forEachTable(
   environment: Environment,

@@ -14,7 +14,7 @@ import { entryTypeName } from '../../format/value-type.ts';
 import type { Comparator } from '../../operators/comparator.ts';
 import type { Finding } from '../finding.ts';
 import { compareInternalKeys } from '../verify/bounds-check.ts';
-import { faultFinding, orderOfBounds } from '../verify/manifest-check.ts';
+import { manifestFinding, orderOfBounds } from '../verify/manifest-check.ts';
 
 /** A bound of a file, or another internal key of a MANIFEST, in its parts. */
 export interface KeyView {
@@ -65,7 +65,7 @@ export function dumpManifest(
 ): LiveSet {
   const { state, end } = readManifest(source, environment.hashes, {
     edit: (edit, { offset, size }) => events.edit({ offset, size, edit: editView(edit) }),
-    fault: (fault) => events.finding(faultFinding(fault)),
+    fault: (fault) => events.finding(manifestFinding(fault)),
   });
   const families = [...state.columnFamilies.values()].map((family) => ({
     family,

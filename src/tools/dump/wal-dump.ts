@@ -11,7 +11,7 @@ import {
 } from '../../format/wal/wal-reader.ts';
 import { BATCH_LAYOUTS } from '../../format/wal/write-batch.ts';
 import type { Finding } from '../finding.ts';
-import { walFinding } from '../verify/wal-finding.ts';
+import { logFinding } from '../verify/log-report.ts';
 import { type OperationView, operationView, otherView } from '../wal-operation.ts';
 
 interface RecordPlace {
@@ -54,7 +54,7 @@ export interface WalDumpEvents {
   /** The log has been read up to here. */
   advanced(offset: number): void;
   /** Nothing more is wanted. */
-  readonly stopped: boolean;
+  isStopped(): boolean;
 }
 
 /**
@@ -66,9 +66,9 @@ export async function dumpWal(
   source: ByteSource,
   events: WalDumpEvents,
 ): Promise<WalSummary | undefined> {
-  const reader = new WalReader(source, environment, (fault) => events.finding(walFinding(fault)));
+  const reader = new WalReader(source, environment, (fault) => events.finding(logFinding(fault)));
   const counts = { batches: 0, operations: 0 };
-  while (!events.stopped) {
+  while (!events.isStopped()) {
     const record = await withPending(() => reader.next());
     if (record === undefined) return { end: reader.end!, ...counts };
     if (record.kind === 'batch') {
@@ -93,7 +93,7 @@ function* viewsOf(
     const view = operationView(operation);
     counts.operations++;
     if (view.fault instanceof CorruptionError || view.fault instanceof UnsupportedError) {
-      events.finding(walFinding(view.fault.at({ offset: record.offset })));
+      events.finding(logFinding(view.fault.at({ offset: record.offset })));
     }
     yield view;
   }

@@ -1,5 +1,5 @@
 import { toHex } from '../../bytes/text.ts';
-import type { Environment, FileSource } from '../../engine/environment.ts';
+import type { DirectoryEntry, Environment, FileSource } from '../../engine/environment.ts';
 import { IoError, SstError } from '../../errors.ts';
 import { baseName, formatFileName, parseFileName } from '../../format/file-name.ts';
 import { decodeCurrent } from '../../format/manifest/current-file.ts';
@@ -10,8 +10,8 @@ import { type Finding, findingOf } from '../finding.ts';
 import { BoundsCheck } from './bounds-check.ts';
 import { DatabaseWals } from './database-wals.ts';
 import { FILE_CHECKSUM_CRC32C, fileChecksumCrc32c } from './file-checksum.ts';
-import type { FindingLog } from './finding-log.ts';
-import { checkManifest, fileText, manifestReport, openFindingLog } from './manifest-check.ts';
+import { FindingLog } from './finding-log.ts';
+import { checkManifest, fileText, manifestReport } from './manifest-check.ts';
 import type { FileReport, VerifyOptions } from './verify-options.ts';
 
 /** A live table file and the column family that it belongs to. */
@@ -72,7 +72,7 @@ export class DatabaseCheck {
     private readonly directory: string,
     private readonly options: VerifyOptions,
   ) {
-    this.log = openFindingLog(options);
+    this.log = new FindingLog(options);
     this.currentPath = `${directory}/CURRENT`;
     let current: Finding | undefined;
     try {
@@ -163,7 +163,7 @@ export class DatabaseCheck {
     for (let attempt = 1; ; attempt++) {
       const source = this.environment.files.open(path);
       try {
-        const log = openFindingLog(this.options);
+        const log = new FindingLog(this.options);
         const manifest = checkManifest(this.environment, source, this.options, log);
         const isCut = manifest.end.state === 'incomplete_tail' && attempt < MAX_READ_ATTEMPTS;
         if (isCut && this.environment.files.status(path).size > source.size) continue;
@@ -207,7 +207,7 @@ export class DatabaseCheck {
   private newestWholeManifest(): string | undefined {
     const { files, hashes } = this.environment;
     const numbers: { number: number; name: string }[] = [];
-    for (const { name, kind } of files.list(this.directory === '' ? '/' : this.directory)) {
+    for (const { name, kind } of this.list()) {
       const parsed = parseFileName(name);
       if (kind === 'file' && parsed?.type === 'manifest') numbers.push({ number: parsed.number, name });
     }
@@ -282,7 +282,7 @@ export class DatabaseCheck {
     const tracked = this.wals!.compareTracked((name) => this.sizeOf(name));
     for (const { name, stored, computed } of tracked.short) this.addSize(name, stored, computed);
     if (tracked.missing.length === 0) return;
-    const names = this.environment.files.list(this.directory === '' ? '/' : this.directory);
+    const names = this.list();
     if (names.some(({ name }) => parseFileName(name)?.type === 'wal')) {
       for (const { number } of tracked.missing) missing.push({ name: `log ${number}`, number, type: 'wal' });
       return;
@@ -341,6 +341,10 @@ export class DatabaseCheck {
   private isThere(number: number): boolean {
     const name = formatFileName('table', number);
     return this.sizeOf(name) !== undefined || this.sizeOf(name.replace(/\.sst$/, '.ldb')) !== undefined;
+  }
+
+  private list(): readonly DirectoryEntry[] {
+    return this.environment.files.list(this.directory === '' ? '/' : this.directory);
   }
 
   /** Undefined: there is no such file. -1: it is there and cannot be looked at. */

@@ -1,13 +1,7 @@
 import type { SstError } from '../../errors.ts';
 import type { DamageShapes } from '../damage-shape.ts';
 import { type Finding, findingOf } from '../finding.ts';
-
-export interface FindingLogOptions {
-  /** How many findings are kept; the others are only counted. */
-  readonly maxFindings: number;
-  /** Stop at the first damage. */
-  readonly strict: boolean;
-}
+import { DEFAULT_MAX_FINDINGS, type FileStatus, type VerifyOptions } from './verify-options.ts';
 
 /** What was found in one file, in the order in which it was found. */
 export class FindingLog {
@@ -19,16 +13,28 @@ export class FindingLog {
   /** Tells the shape of blocks with a wrong checksum, once the table is open. */
   shapes: DamageShapes | undefined;
 
-  constructor(private readonly options: FindingLogOptions) {}
+  private readonly maxFindings: number;
+  private readonly strict: boolean;
+
+  constructor({ maxFindings = DEFAULT_MAX_FINDINGS, strict = false }: VerifyOptions) {
+    this.maxFindings = maxFindings;
+    this.strict = strict;
+  }
+
+  /** Of a file that could be read. */
+  get status(): FileStatus {
+    if (this.damageCount > 0) return 'damaged';
+    return this.unsupportedCount > 0 ? 'unsupported' : 'ok';
+  }
 
   /** Nothing more is to be looked for. */
   get stopped(): boolean {
-    return this.options.strict && this.damageCount > 0;
+    return this.strict && this.damageCount > 0;
   }
 
   /** How many more findings are kept. */
   get room(): number {
-    return Math.max(0, this.options.maxFindings - this.findings.length);
+    return Math.max(0, this.maxFindings - this.findings.length);
   }
 
   add(finding: Finding): void {

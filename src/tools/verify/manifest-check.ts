@@ -5,15 +5,11 @@ import { type ReadManifest, readManifest } from '../../format/manifest/manifest-
 import { levelsOf, type ManifestColumnFamily } from '../../format/manifest/manifest-state.ts';
 import type { NewFile } from '../../format/manifest/version-edit.ts';
 import { type Comparator, comparatorByName } from '../../operators/comparator.ts';
-import { type Finding, findingOf } from '../finding.ts';
+import type { Finding } from '../finding.ts';
 import { boundText, compareInternalKeys } from './bounds-check.ts';
 import { FindingLog } from './finding-log.ts';
-import {
-  DEFAULT_MAX_FINDINGS,
-  type FileReport,
-  type FileStatus,
-  type VerifyOptions,
-} from './verify-options.ts';
+import { logFinding, logReport } from './log-report.ts';
+import type { FileReport, VerifyOptions } from './verify-options.ts';
 
 /** Faults that mislead no reader; the others are damage. */
 const WARNINGS: ReadonlySet<string> = new Set(['manifest_repeated_delete']);
@@ -25,20 +21,13 @@ const LOG_CODES: ReadonlySet<string> = new Set([
   'manifest_incomplete',
 ]);
 
-export function openFindingLog(options: VerifyOptions): FindingLog {
-  return new FindingLog({
-    maxFindings: options.maxFindings ?? DEFAULT_MAX_FINDINGS,
-    strict: options.strict ?? false,
-  });
-}
-
 /** Checks a MANIFEST by itself: its records, its edits, and the order of the files that they leave. */
 export function verifyManifest(
   environment: Pick<Environment, 'hashes'>,
   file: { readonly path: string; readonly source: ByteSource },
   options: VerifyOptions,
 ): FileReport {
-  const log = openFindingLog(options);
+  const log = new FindingLog(options);
   const manifest = checkManifest(environment, file.source, options, log);
   return manifestReport(file.path, file.source.size, manifest, log);
 }
@@ -53,7 +42,7 @@ export function checkManifest(
   if (source.size === 0)
     log.add({ code: 'empty', severity: 'damage', message: 'the file is empty (0 bytes)' });
   const manifest = readManifest(source, environment.hashes, {
-    fault: (fault) => log.add(faultFinding(fault)),
+    fault: (fault) => log.add(manifestFinding(fault)),
   });
   if (options.order ?? true) {
     for (const family of manifest.state.columnFamilies.values()) {
@@ -69,33 +58,13 @@ export function manifestReport(
   manifest: Pick<ReadManifest, 'state'>,
   log: FindingLog,
 ): FileReport {
-  return {
-    path,
-    kind: 'manifest',
-    status: statusOf(manifest, log),
-    formatVersion: null,
-    bytes,
-    blocks: 0,
-    entries: 0,
-    findings: log.findings,
-    findingsOmitted: log.omitted,
-  };
+  return logReport(path, 'manifest', bytes, { decoded: manifest.state.editCount, entries: 0 }, log);
 }
 
-/** Without a single edit nothing of the file can be read. */
-function statusOf({ state }: Pick<ReadManifest, 'state'>, log: FindingLog): FileStatus {
-  if (log.damageCount > 0) return state.editCount === 0 ? 'unreadable' : 'damaged';
-  return log.unsupportedCount > 0 ? 'unsupported' : 'ok';
-}
-
-/** What is wrong with a MANIFEST, with its place in the message: there are no blocks to name. */
-export function faultFinding(fault: LogFault): Finding {
-  const finding = findingOf(fault);
+/** What is wrong with a MANIFEST. */
+export function manifestFinding(fault: LogFault): Finding {
+  const finding = logFinding(fault, LOG_CODES.has(fault.code) ? 'record' : 'edit');
   if (WARNINGS.has(finding.code)) finding.severity = 'warning';
-  if (fault.offset !== undefined) {
-    const what = LOG_CODES.has(finding.code) ? 'record' : 'edit';
-    finding.message = `${what} at ${fault.offset}: ${finding.message}`;
-  }
   return finding;
 }
 

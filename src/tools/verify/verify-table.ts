@@ -11,14 +11,7 @@ import { verifyBlockTable } from './block-table.ts';
 import { FindingLog } from './finding-log.ts';
 import { IndexCheck } from './index-check.ts';
 import { verifyPlainTable } from './plain-table.ts';
-import {
-  DEFAULT_MAX_FINDINGS,
-  type FileReport,
-  type FileStatus,
-  type TableCounts,
-  type VerifyEnvironment,
-  type VerifyTableOptions,
-} from './verify-options.ts';
+import type { FileReport, TableCounts, VerifyEnvironment, VerifyTableOptions } from './verify-options.ts';
 
 /**
  * Checks one table file of any format, as far as its state allows. What is wrong with it stands in the report;
@@ -31,10 +24,7 @@ export async function verifyTable(
   advanced: (offset: number) => void = () => undefined,
 ): Promise<FileReport> {
   const { path, source, kind } = file;
-  const log = new FindingLog({
-    maxFindings: options.maxFindings ?? DEFAULT_MAX_FINDINGS,
-    strict: options.strict ?? false,
-  });
+  const log = new FindingLog(options);
   let counts: TableCounts = { blocks: 0, entries: 0 };
   let formatVersion: number | null = null;
   let unreadable = false;
@@ -66,7 +56,7 @@ export async function verifyTable(
   return {
     path,
     kind: counts.blocks > 0 ? 'sst' : kindWord,
-    status: unreadable ? 'unreadable' : statusOf(log),
+    status: unreadable ? 'unreadable' : log.status,
     formatVersion,
     bytes: source.size,
     ...counts,
@@ -80,11 +70,6 @@ const SYSTEM_CODES: ReadonlySet<string> = new Set(['not_found', 'permission', 'i
 
 /** No footer, and no block without one. */
 const NO_TABLE_CODES: ReadonlySet<string> = new Set(['footer_magic', 'empty', 'not_a_table']);
-
-function statusOf(log: FindingLog): FileStatus {
-  if (log.damageCount > 0) return 'damaged';
-  return log.unsupportedCount > 0 ? 'unsupported' : 'ok';
-}
 
 /** Why nothing of the file can be read. */
 function openingFinding(error: SstError, source: ByteSource): Finding {

@@ -4,10 +4,9 @@ import type { PredecessorWal } from '../../format/log/log-control.ts';
 import type { LogEnd } from '../../format/log/log-reader.ts';
 import { type WalBatch, type WalEnvironment, WalReader } from '../../format/wal/wal-reader.ts';
 import { operationView } from '../wal-operation.ts';
-import type { FindingLog } from './finding-log.ts';
-import { openFindingLog } from './manifest-check.ts';
-import type { FileReport, FileStatus, VerifyOptions } from './verify-options.ts';
-import { walFinding } from './wal-finding.ts';
+import { FindingLog } from './finding-log.ts';
+import { logFinding, logReport } from './log-report.ts';
+import type { FileReport, VerifyOptions } from './verify-options.ts';
 import { WalSequence } from './wal-sequence.ts';
 
 /** What a database knows of a log. */
@@ -61,14 +60,14 @@ class WalCheck {
     private readonly options: VerifyOptions,
     private readonly context: WalContext,
   ) {
-    this.log = openFindingLog(options);
+    this.log = new FindingLog(options);
     const { logNumber, inTables } = context;
     this.sequence = new WalSequence(inTables);
     this.reader = new WalReader(
       source,
       environment,
       (fault) => {
-        this.log.add(walFinding(fault));
+        this.log.add(logFinding(fault));
         this.sequence.lose();
       },
       logNumber === undefined ? {} : { logNumber },
@@ -92,17 +91,8 @@ class WalCheck {
   }
 
   report(path: string): FileReport {
-    return {
-      path,
-      kind: 'wal',
-      status: this.status(),
-      formatVersion: null,
-      bytes: this.source.size,
-      blocks: 0,
-      entries: this.entries,
-      findings: this.log.findings,
-      findingsOmitted: this.log.omitted,
-    };
+    const { batches, entries, source, log } = this;
+    return logReport(path, 'wal', source.size, { decoded: batches, entries }, log);
   }
 
   private batch(record: WalBatch): void {
@@ -118,7 +108,7 @@ class WalCheck {
       if (operation.type !== 'entity' && operation.type !== 'blob_index') continue;
       const { fault } = operationView(operation);
       if (fault instanceof CorruptionError || fault instanceof UnsupportedError) {
-        this.log.add(walFinding(fault.at({ offset: record.offset })));
+        this.log.add(logFinding(fault.at({ offset: record.offset })));
       }
     }
   }
@@ -136,12 +126,5 @@ class WalCheck {
       severity: isLost ? 'damage' : 'note',
       message: `record at ${offset}: it is cut off by the end of the file at ${this.source.size}: ${reason}`,
     });
-  }
-
-  /** Without a single batch nothing of the file can be read. */
-  private status(): FileStatus {
-    const { log } = this;
-    if (log.damageCount > 0) return this.batches === 0 ? 'unreadable' : 'damaged';
-    return log.unsupportedCount > 0 ? 'unsupported' : 'ok';
   }
 }
