@@ -1,3 +1,4 @@
+import { BufferRing } from '../bytes/buffer-ring.ts';
 import { readFixed32 } from '../bytes/fixed.ts';
 import { type DecodeZstdFrames, decompressBatch } from '../codec/batch.ts';
 import { CorruptionError, SstError, UnsupportedError, withPending } from '../errors.ts';
@@ -269,36 +270,6 @@ function joins(reader: BlockReader, list: BlockList, before: number, block: numb
   const hole = list.offsets[block]! - (list.offsets[before]! + list.sizes[before]! + BLOCK_TRAILER_SIZE);
   const end = list.offsets[block]! + list.sizes[block]! + BLOCK_TRAILER_SIZE;
   return hole >= 0 && hole <= MAX_HOLE_BYTES && end - start <= MAX_BATCH_BYTES && end <= reader.source.size;
-}
-
-/** Read buffers that go round; one that is larger than a batch is made for its block alone. */
-class BufferRing {
-  private readonly free: Uint8Array[] = [];
-
-  constructor(
-    private readonly count: number,
-    private readonly maxBytes: number,
-  ) {}
-
-  take(length: number): Uint8Array {
-    if (length > this.maxBytes) return new Uint8Array(length);
-    let whole = this.free.pop();
-    if (whole === undefined || whole.length < length) whole = new Uint8Array(bufferSize(length));
-    return whole.subarray(0, length);
-  }
-
-  release(buffer: Uint8Array): void {
-    if (buffer.length === 0 || buffer.buffer.byteLength > this.maxBytes || this.free.length >= this.count)
-      return;
-    this.free.push(new Uint8Array(buffer.buffer as ArrayBuffer));
-  }
-}
-
-/** The next power of two: clearing half a megabyte for a file of some kilobytes took a third of the whole check. */
-function bufferSize(length: number): number {
-  let size = 4096;
-  while (size < length) size *= 2;
-  return size;
 }
 
 function placed(error: SstError, reader: BlockReader, offset: number, blockType: BlockType): SstError {

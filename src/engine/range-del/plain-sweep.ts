@@ -46,30 +46,11 @@ export function sweepPlainly(group: BorderGroup, out: FragmentBuilder): boolean 
       endIndex++;
     }
     let from = top;
-    if (length > 0 && prefix !== lastPrefix) {
-      // One stack is put out, and one more number than it has may follow.
-      if (fragment + 1 >= room || top + 2 * length + 1 > stacks.length) {
-        out.count = fragment;
-        out.stackCount = top + length;
-        out.reserve(2, length + 1);
-        ({
-          startKeys: outStarts,
-          endKeys: outEnds,
-          endPrefixes: outPrefixes,
-          stackStarts,
-          seqnos: stacks,
-        } = out);
-        room = outStarts.length;
-      }
-      outStarts[fragment] = lastKey;
-      outEnds[fragment] = key;
-      outPrefixes[fragment] = prefix;
-      top += length;
-      stackStarts[++fragment] = top;
-    } else if (top + length + 1 > stacks.length) {
+    // One stack is put out, and one more number than it has may follow.
+    if (fragment + 1 >= room || top + 2 * length + 1 > stacks.length) {
       out.count = fragment;
       out.stackCount = top + length;
-      out.reserve(1, 1);
+      out.reserve(2, length + 1);
       ({
         startKeys: outStarts,
         endKeys: outEnds,
@@ -77,6 +58,14 @@ export function sweepPlainly(group: BorderGroup, out: FragmentBuilder): boolean 
         stackStarts,
         seqnos: stacks,
       } = out);
+      room = outStarts.length;
+    }
+    if (length > 0 && prefix !== lastPrefix) {
+      outStarts[fragment] = lastKey;
+      outEnds[fragment] = key;
+      outPrefixes[fragment] = prefix;
+      top += length;
+      stackStarts[++fragment] = top;
     }
     lastKey = key;
     lastPrefix = prefix;

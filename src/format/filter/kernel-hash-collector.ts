@@ -135,8 +135,7 @@ export class KernelHashCollector implements FilterHashes {
 
   /**
    * Puts a key behind those that wait; false where it cannot go there as words, 20 bytes in 5 ns (`set` takes 40 at any
-   * length, Node 20). Numbers stand in the loop: a constant of
-   * the module is a variable in the bundle.
+   * length, Node 20). Numbers stand in the loop: a constant of the module is a variable in the bundle.
    */
   private copyKey(bytes: Uint8Array, start: number, end: number): boolean {
     let { to } = this;

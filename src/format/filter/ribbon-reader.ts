@@ -13,8 +13,8 @@ const View: new (buffer: ArrayBufferLike, offset: number, length: number) => Dat
 const COLUMNS_AT_ONCE = 3;
 
 /**
- * A Ribbon filter, as a view on its bytes (bloom-readers.ts says why). The coefficients of a key reach over two blocks, as a rule; a column's bit is the
- * parity of what they choose of its two segments.
+ * A Ribbon filter, as a view on its bytes (bloom-readers.ts says why). The coefficients of a key reach over two blocks,
+ * as a rule; a column's bit is the parity of what they choose of its two segments.
  *
  *   words of a block's segment and of the next one's:   0  1  2  3 | 4  5  6  7
  *   a row of 128 bits that starts at bit 40:               ^  ^  ^   ^  ^

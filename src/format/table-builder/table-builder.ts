@@ -1,3 +1,4 @@
+import { BufferRing } from '../../bytes/buffer-ring.ts';
 import type { BlockEncoder, EncoderRegistry } from '../../codec/encoder.ts';
 import { InvalidArgumentError } from '../../errors.ts';
 import type { KeyHash } from '../../hash/key-hash.ts';
@@ -5,7 +6,6 @@ import type { HashFunctions } from '../../hash/registry.ts';
 import { BlockBuilder } from '../block/block-builder.ts';
 import { TRAILER_SIZE, trailerType } from '../internal-key.ts';
 import { isPointType, ValueType } from '../value-type.ts';
-import { BlockBuffers } from './block-buffers.ts';
 import { BlockCompressor } from './block-compressor.ts';
 import { resolveTableOptions } from './check-options.ts';
 import { CompressionQueue } from './compression-queue.ts';
@@ -18,6 +18,10 @@ import type { TableSink } from './table-sink.ts';
 import { TableStatistics } from './table-statistics.ts';
 import { TableWriter } from './table-writer.ts';
 import { TimestampStripper } from './timestamp-stripper.ts';
+
+/** Buffers of raw blocks that are used again: as many as may wait to be compressed, and some more. */
+const MAX_KEPT_BLOCKS = 160;
+const MAX_KEPT_BYTES = 256 * 1024;
 
 /** What a builder is given from outside. */
 export interface TableBuilderEnvironment extends TableBuilderSources {
@@ -73,10 +77,10 @@ export class TableBuilder {
   ) {
     this.options = options;
     this.writer = new TableWriter(options, sink, hashes, filter, baseContextChecksum);
-    const buffers = new BlockBuffers();
+    const buffers = new BufferRing(MAX_KEPT_BLOCKS, MAX_KEPT_BYTES);
     this.queue = new CompressionQueue(options, new BlockCompressor(options, encoder), (raw, stored) => {
       this.writer.writeData(raw, stored);
-      buffers.giveBack(raw.bytes);
+      buffers.release(raw.bytes);
     });
     this.cutter = new TableCutter(
       options,

@@ -1,3 +1,4 @@
+import type { BufferRing } from '../../bytes/buffer-ring.ts';
 import { copyBytes } from '../../bytes/copy.ts';
 import { InvalidArgumentError } from '../../errors.ts';
 import { BlockBuilder } from '../block/block-builder.ts';
@@ -13,7 +14,6 @@ import {
 } from '../index/separators.ts';
 import { compareTrailers, TRAILER_SIZE } from '../internal-key.ts';
 import { ValueType } from '../value-type.ts';
-import type { BlockBuffers } from './block-buffers.ts';
 import type { RawBlock } from './raw-block.ts';
 import type { ResolvedTableOptions, WriterProfile } from './table-options.ts';
 
@@ -51,7 +51,7 @@ export class TableCutter {
     private readonly options: ResolvedTableOptions,
     private readonly emit: (block: RawBlock) => void,
     private readonly visitKey: KeyVisitor | undefined,
-    private readonly buffers: BlockBuffers,
+    private readonly buffers: BufferRing,
   ) {
     const { storedComparator, comparator, writerProfile } = options;
     // Comparators that may hold different bytes for equal have no hash over bytes.
