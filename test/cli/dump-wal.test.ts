@@ -3,26 +3,16 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import Ajv2020 from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ByteWriter } from '../../src/bytes/byte-writer.ts';
 import { fromHex, utf8Bytes } from '../../src/bytes/text.ts';
 import { encodeBlobIndex, encodeWideColumns } from '../../src/format/entry-value.ts';
 import { runHere } from '../bug-cases/run-here.ts';
 import { bytesOf } from '../bug-cases/table-by-hand.ts';
-import { PROJECT_ROOT } from '../support/cli.ts';
+import { expectDumpDocument } from '../support/dump-document.ts';
 import { ldbLines } from '../support/ldb-wal.ts';
 import { batchOf, logOf, realWals, walOf } from '../support/wal.ts';
 
-const ajv = new Ajv2020({
-  allErrors: false,
-  strict: true,
-  strictTypes: false,
-  strictRequired: false,
-});
-const isDocument = ajv.compile(
-  JSON.parse(readFileSync(path.join(PROJECT_ROOT, 'schema/dump.schema.json'), 'utf8')),
-);
 const bytes = utf8Bytes;
 const hexOf = (text: string): string => Buffer.from(text).toString('hex');
 
@@ -37,7 +27,7 @@ const dump = (...args: string[]) => runHere(['dump', ...args], { cwd: folder });
 async function dumpJson(...args: string[]) {
   const { status, stdout, stderr } = await dump('--json', ...args);
   const document = JSON.parse(stdout.toString());
-  expect(isDocument(document), ajv.errorsText(isDocument.errors)).toBe(true);
+  expectDumpDocument(document);
   return { status, document, stderr };
 }
 

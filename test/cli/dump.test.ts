@@ -3,7 +3,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import Ajv2020 from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { main } from '../../src/cli.ts';
 import { computeBlockChecksum } from '../../src/hash/block-checksum.ts';
@@ -12,26 +11,18 @@ import { ChecksumType } from '../../src/hash/registry.ts';
 import { type ByteSink, MemorySink } from '../../src/render/sink.ts';
 import { compareReleases, compatibilityOf } from '../../src/tools/compatibility.ts';
 import { PROJECT_ROOT, runCli } from '../support/cli.ts';
+import { expectDumpDocument } from '../support/dump-document.ts';
 import { type Fixture, fixture, fixtures, type SharedTable, sharedFixtures } from '../support/fixtures.ts';
 import { append, flipBit, overwrite, patchBlock, truncate } from '../support/patch.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: documents are checked against their schema
 type Document = any;
 
-const ajv = new Ajv2020({ allErrors: false, strict: true, strictTypes: false, strictRequired: false });
-const isDumpDocument = ajv.compile(
-  JSON.parse(readFileSync(path.join(PROJECT_ROOT, 'schema/dump.schema.json'), 'utf8')),
-);
-
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'sstkit-dump-'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-function expectValid(document: unknown): void {
-  if (!isDumpDocument(document)) expect.fail(ajv.errorsText(isDumpDocument.errors));
-}
 
 /** Standard output of the command that runs in this process. */
 const captured = vi.hoisted(() => ({ stdout: undefined as ByteSink | undefined }));
@@ -74,7 +65,7 @@ interface JsonResult {
 async function dumpJson(...args: string[]): Promise<JsonResult> {
   const { status, stdout, stderr } = await dump('--json', ...args);
   const document = JSON.parse(stdout);
-  expectValid(document);
+  expectDumpDocument(document);
   return { status, document, stderr };
 }
 
@@ -82,7 +73,7 @@ async function dumpJson(...args: string[]): Promise<JsonResult> {
 async function runDumpJson(...args: string[]): Promise<JsonResult> {
   const { status, stdout, stderr } = await runCli(['dump', '--json', ...args]);
   const document = JSON.parse(stdout.toString());
-  expectValid(document);
+  expectDumpDocument(document);
   return { status, document, stderr };
 }
 
@@ -311,7 +302,7 @@ describe('parts', () => {
   it('of a file go to --out, which is not replaced unasked', async () => {
     const out = path.join(folder, 'out.json');
     expect((await dump(file, '--json', '--out', out)).status).toBe(0);
-    expectValid(JSON.parse(readFileSync(out, 'utf8')));
+    expectDumpDocument(JSON.parse(readFileSync(out, 'utf8')));
     expect((await dump(file, '--json', '--out', out)).status).toBe(2);
     expect((await dump(file, '--json', '--out', out, '--force')).status).toBe(0);
   });

@@ -33,5 +33,11 @@ export class SeededRandom {
   }
 }
 
+/** Draws of `below`, as a function. */
+export function stream(seed: number): (below: number) => number {
+  const random = new SeededRandom(seed);
+  return (below) => random.below(below);
+}
+
 /** Multiplies the repetitions of seeded tests: 1 in a plain run, more where time allows. */
 export const TEST_SCALE = Math.max(1, Number(process.env.SSTKIT_TEST_SCALE ?? '1') || 1);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { stream, TEST_SCALE } from '../../../test/support/random.ts';
 import { twinKeyHash } from '../../hash/key-hash.ts';
 import { BLOOM_HASH_SEED, legacyHash32 } from '../../hash/legacy-hash.ts';
 import { openKernels } from '../../kernels/open-kernels.ts';
@@ -8,19 +9,8 @@ import { RibbonHasher } from './ribbon-hasher.ts';
 
 const kernels = await openKernels();
 const twin = twinKeyHash();
-const SCALE = Number(process.env.SSTKIT_TEST_SCALE ?? 1);
 const KEYS = 400;
-const SEEDS = Array.from({ length: 12 * SCALE }, (_, i) => 88_001 + i);
-
-function stream(seed: number): (below: number) => number {
-  let state = seed | 1;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
-}
+const SEEDS = Array.from({ length: 12 * TEST_SCALE }, (_, i) => 88_001 + i);
 
 /** A filter somewhere in a larger array, whose bits are set by chance: three of four, or nearly all. */
 function randomFilter(next: (below: number) => number, dataBytes: number, metadata: number[]): Uint8Array {

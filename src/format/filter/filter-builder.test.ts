@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { stream, TEST_SCALE } from '../../../test/support/random.ts';
 import { utf8Bytes } from '../../bytes/text.ts';
 import { twinKeyHash } from '../../hash/key-hash.ts';
 import { openKernels } from '../../kernels/open-kernels.ts';
@@ -13,7 +14,6 @@ import { ribbonBytes, ribbonSlots } from './ribbon-math.ts';
 import { solveRibbon } from './ribbon-solve.ts';
 
 const kernels = await openKernels();
-const SCALE = Number(process.env.SSTKIT_TEST_SCALE ?? 1);
 
 test('bits a key', () => {
   expect([0.4, 0.5, 0.99, 7.5, 99.9, 100, 1000].map(effectiveBitsPerKey)).toEqual([
@@ -23,17 +23,6 @@ test('bits a key', () => {
   expect([1000, 7499, 7500, 10499].map(wholeBitsPerKey)).toEqual([1, 7, 8, 10]);
   expect(fastLocalBloomBytes(1e9, 100_000)).toBe(0xffffffc0);
 });
-
-/** Numbers that are the same in each run. */
-function stream(seed: number): (below: number) => number {
-  let state = seed | 1;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
-}
 
 /** Half a hash: linear ones have equations that depend on each other. */
 function mixed(i: number): number {
@@ -71,7 +60,7 @@ describe('what counts as repeated', () => {
     });
   }
 
-  test.each(Array.from({ length: 10 * SCALE }, (_, i) => i + 1))('seed %i', (seed) => {
+  test.each(Array.from({ length: 10 * TEST_SCALE }, (_, i) => i + 1))('seed %i', (seed) => {
     const calls = callsOf(seed);
     const expected = expectedOf(calls);
     const collector = new HashCollector(kernels);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { stream, TEST_SCALE } from '../../../test/support/random.ts';
 import { twinKeyHash } from '../../hash/key-hash.ts';
 import { FilterKernel } from '../../kernels/filter-kernel.ts';
 import { openKernels } from '../../kernels/open-kernels.ts';
@@ -10,20 +11,9 @@ import { RibbonHasher } from './ribbon-hasher.ts';
 import { RIBBON_ROW_BITS, ribbonSlots } from './ribbon-math.ts';
 
 const kernels = await openKernels();
-const SCALE = Number(process.env.SSTKIT_TEST_SCALE ?? 1);
-const SEEDS = Array.from({ length: 12 * SCALE }, (_, i) => 77_001 + i);
+const SEEDS = Array.from({ length: 12 * TEST_SCALE }, (_, i) => 77_001 + i);
 
 /** Numbers below a bound, the same in each run (xorshift32). */
-function stream(seed: number): (below: number) => number {
-  let state = seed | 1;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
-}
-
 function randomBytes(next: (below: number) => number, length: number): Uint8Array {
   return Uint8Array.from({ length }, () => next(256));
 }
