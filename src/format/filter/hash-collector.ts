@@ -55,7 +55,8 @@ export class HashCollector implements FilterHashes {
 
   hasEntries(count: number): boolean {
     if (this.count >= count) return true;
-    return this.count + this.pending.count >= count && this.entries >= count;
+    // The prefix of the first that waits may have been hashed with the batch before: it counts once its key does.
+    return this.count + this.pending.count + 1 >= count && this.entries >= count;
   }
 
   get firstHigh(): number {

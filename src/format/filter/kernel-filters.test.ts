@@ -51,8 +51,9 @@ function pair(): [KernelHashCollector, HashCollector] {
 
 function expectSameHashes(kernel: FilterHashes, twin: FilterHashes): void {
   const { entries } = twin;
-  expect(kernel.entries).toBe(entries);
+  // Before anything else: to know how many there are is to hash those that wait.
   expect(kernel.hasEntries(entries)).toBe(true);
+  expect(kernel.entries).toBe(entries);
   expect(kernel.hasEntries(entries + 1)).toBe(false);
   expect(kernel.firstHigh).toBe(twin.firstHigh);
   expect(kernel.hashes.subarray(0, 2 * entries)).toEqual(twin.hashes.subarray(0, 2 * entries));
@@ -65,6 +66,18 @@ function limited(bytesMax: number): FilterKernel {
     return kernels.filterKernel.openModule(pages);
   });
 }
+
+test.each(['kernel', 'twin'])('a pair that two batches share counts as two: %s', (name) => {
+  const [kernel, twin] = pair();
+  const collector = name === 'kernel' ? kernel : twin;
+  const keys = Uint8Array.from({ length: 8192 }, (_, i) => (i * 7) ^ (i >> 8));
+  for (let added = 0; added < 1100; added++) {
+    collector.reset();
+    for (let i = 0; i < added; i++) collector.addKey(keys, 4 * i, 4 * i + 8);
+    collector.addKeyAndPrefix(keys, 8000, 8003, 8009);
+    expect([added, collector.hasEntries(added + 2)]).toEqual([added, true]);
+  }
+});
 
 describe('the kernel does as its twin', () => {
   test.each(SEEDS)('keys and prefixes, seed %i', (seed) => {

@@ -70,7 +70,8 @@ export class KernelHashCollector implements FilterHashes {
 
   hasEntries(count: number): boolean {
     if (this.count >= count) return true;
-    return this.count + this.pending >= count && this.entries >= count;
+    // The prefix of the first that waits may have been hashed with the batch before: it counts once its key does.
+    return this.count + this.pending + 1 >= count && this.entries >= count;
   }
 
   get hashes(): Uint32Array {
