@@ -19,8 +19,9 @@ function lineOf(hash: u64, lines: u32): usize {
 // @ts-ignore: decorator
 @inline
 function setBit(line: usize, bit: u32): void {
-  const at = line + (bit >> 3);
-  store<u8>(at, <u32>load<u8>(at) | (1 << (bit & 7)));
+  // In words: a shift takes the last five bits of its count, without a mask. Bits above the ninth are passed over.
+  const at = line + ((bit >> 3) & 60);
+  store<u32>(at, load<u32>(at) | (1 << bit));
 }
 
 // @ts-ignore: decorator
@@ -57,8 +58,15 @@ function addToLegacyBloom(out: usize, hash: u32, lines: u32, probes: i32): void 
   const line = out + (<usize>(hash % lines) << 6);
   const delta = rotr<u32>(hash, 17);
   let h = hash;
-  for (let i = 0; i < probes; i++) {
-    setBit(line, h & 511);
+  let left = probes;
+  for (; left >= 3; left -= 3) {
+    setBit(line, h);
+    setBit(line, h + delta);
+    setBit(line, h + 2 * delta);
+    h += 3 * delta;
+  }
+  for (; left > 0; left--) {
+    setBit(line, h);
     h += delta;
   }
 }

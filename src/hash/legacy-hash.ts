@@ -5,24 +5,24 @@ export const SLICE_HASH_SEED = 397;
 /** Seed of the Bloom filters of tables before format_version 5 (BloomHash). */
 export const BLOOM_HASH_SEED = 0xbc9f1d34;
 
-/** As int32, which a Smi of V8 holds. */
-const M = 0xc6a4a793 | 0;
-
 /**
  * Hash32 of `bytes[start, end)` as uint32: the hash that LevelDB and RocksDB began with.
  * Tail bytes count as signed, so that files do not depend on the compiler: 0x80 is 0xffffff80.
  * Source: RocksDB util/hash.cc, Hash.
  */
 export function legacyHash32(bytes: Uint8Array, start: number, end: number, seed: number): number {
-  const m = M;
+  // A constant of the module is a variable in the bundle, and would be loaded for each word.
+  const m = 0xc6a4a793 | 0;
   let h = seed ^ Math.imul(end - start, m);
   let p = start;
   for (; p + 4 <= end; p += 4) {
     h = Math.imul(h + readFixed32(bytes, p), m);
     h ^= h >>> 16;
   }
-  if (p < end) h = hashTail(h, bytes, p, end);
-  return h >>> 0;
+  if (p === end) return h >>> 0;
+  for (let i = end - 1; i > p; i--) h += ((bytes[i]! << 24) >> 24) << (8 * (i - p));
+  h = Math.imul(h + ((bytes[p]! << 24) >> 24), m);
+  return (h ^ (h >>> 24)) >>> 0;
 }
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
@@ -49,7 +49,6 @@ export class LegacyHasher {
       this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     }
     const { view } = this;
-    // A constant of the module is a variable in the bundle, and would be loaded for each word.
     const m = 0xc6a4a793 | 0;
     let h = this.seed ^ Math.imul(end - start, m);
     let p = start;
@@ -64,7 +63,11 @@ export class LegacyHasher {
       h ^= h >>> 16;
       p += 4;
     }
-    return p < end ? hashTail(h, bytes, p, end) : h;
+    if (p === end) return h;
+    if (p + 2 < end) h += view.getInt8(p + 2) << 16;
+    if (p + 1 < end) h += view.getInt8(p + 1) << 8;
+    h = Math.imul(h + view.getInt8(p), m);
+    return h ^ (h >>> 24);
   }
 
   /** Lets go of the last array. */
@@ -72,15 +75,4 @@ export class LegacyHasher {
     this.source = NO_BYTES;
     this.view = NO_VIEW;
   }
-}
-
-function hashTail(h: number, bytes: Uint8Array, p: number, end: number): number {
-  if (p + 2 < end) h = (h + (signed(bytes[p + 2]!) << 16)) | 0;
-  if (p + 1 < end) h = (h + (signed(bytes[p + 1]!) << 8)) | 0;
-  h = Math.imul(h + signed(bytes[p]!), M);
-  return h ^ (h >>> 24);
-}
-
-function signed(byte: number): number {
-  return (byte << 24) >> 24;
 }
