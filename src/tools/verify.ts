@@ -4,6 +4,7 @@ import type { FileKind } from '../format/file-kind.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { expandInputs, forEachInput, type InputFile, type OpenInput } from './input.ts';
 import { judgeTableInput } from './table-inputs.ts';
+import { verifyBlob } from './verify/blob-check.ts';
 import { DatabaseCheck } from './verify/database-check.ts';
 import { verifyManifest } from './verify/manifest-check.ts';
 import type { FileReport, FileStatus, VerifyEnvironment, VerifyOptions } from './verify/verify-options.ts';
@@ -40,9 +41,10 @@ export interface VerifySummary {
 /** Names that stand for a table, whatever the file holds. */
 const TABLE_NAME = /\.(sst|ldb)$/;
 const WAL_NAME = /\.log$/;
+const BLOB_NAME = /\.blob$/;
 
 /**
- * Checks every table file that the PATHs lead to, each by itself, and WALs and MANIFESTs that are named. Tables in the
+ * Checks every table and blob file that the PATHs lead to, each by itself, and WALs and MANIFESTs that are named. Tables in the
  * directory of a database are also compared with its MANIFEST, which gets a report of its own; of its WALs those are
  * checked that the MANIFEST says are live. What is wrong with a file stands in its report; thrown are bugs only.
  */
@@ -115,7 +117,7 @@ class VerifyRun {
 
   private async input(input: OpenInput): Promise<void> {
     const { file, source, kind } = input;
-    const { environment, request, events } = this;
+    const { environment, request } = this;
     const database = this.databaseOf(file);
     if (database?.manifestPath === file.path) {
       // Table files come before it in the order of names.
@@ -134,17 +136,24 @@ class VerifyRun {
       await this.wal(input, database);
       return;
     }
+    if (isBlobFile(input)) {
+      await this.blob(input, database);
+      return;
+    }
     const verdict = judgeTableInput(input);
     if (verdict.use === 'table') {
       const standing = database?.standingOf(file.path);
-      const bounds = standing?.is === 'live' ? standing.bounds : undefined;
-      const report = await verifyTable(
+      const check = standing?.is === 'live' ? standing.check : undefined;
+      let report = await verifyTable(
         environment,
         { path: file.path, source, kind },
-        { ...request, observer: bounds },
-        (offset) => events.progress(this.doneBytes + Math.min(offset, source.size), this.totalBytes),
+        { ...request, observer: check },
+        this.advanced(source),
       );
-      if (bounds !== undefined) database!.take(bounds, source);
+      if (check !== undefined) {
+        database!.take(check.bounds, source);
+        for (const finding of check.blobs.finish()) report = withFinding(report, finding);
+      }
       this.report(standing?.is === 'obsolete' ? withFinding(report, standing.note) : report);
       return;
     }
@@ -170,7 +179,7 @@ class VerifyRun {
   }
 
   private async wal({ file, source }: OpenInput, database: DatabaseCheck | undefined): Promise<void> {
-    const { environment, request, events } = this;
+    const { environment, request } = this;
     const { path } = file;
     const standing = database?.wals?.standingOf(path);
     const checked = await verifyWal(
@@ -178,15 +187,24 @@ class VerifyRun {
       { path, source },
       request,
       standing?.is === 'live' ? standing.context : {},
-      (offset) => events.progress(this.doneBytes + Math.min(offset, source.size), this.totalBytes),
+      this.advanced(source),
     );
     const finding = standing?.is === 'live' ? database!.wals!.take(path, checked) : undefined;
-    const { report } = checked;
-    if (finding === undefined) this.report(report);
-    else {
-      const status = report.status === 'ok' || report.status === 'unsupported' ? 'damaged' : report.status;
-      this.report({ ...withFinding(report, finding), status });
-    }
+    this.report(finding === undefined ? checked.report : withFinding(checked.report, finding));
+  }
+
+  private async blob({ file, source }: OpenInput, database: DatabaseCheck | undefined): Promise<void> {
+    const { environment, request } = this;
+    const named = { path: file.path, source };
+    const report = await verifyBlob(environment, named, request, this.advanced(source));
+    const note = database?.obsoleteBlobFile(file.path);
+    this.report(note === undefined ? report : withFinding(report, note));
+  }
+
+  /** Tells how far the file at hand has been read. */
+  private advanced(source: { readonly size: number }): (offset: number) => void {
+    const { events, doneBytes, totalBytes } = this;
+    return (offset) => events.progress(doneBytes + Math.min(offset, source.size), totalBytes);
   }
 
   /** The database in whose directory a file was found. */
@@ -234,8 +252,11 @@ class VerifyRun {
   }
 }
 
+/** One that is damage makes a report about a whole file one about a damaged file. */
 function withFinding(report: FileReport, finding: Finding): FileReport {
-  return { ...report, findings: [...report.findings, finding] };
+  const isWhole = report.status === 'ok' || report.status === 'unsupported';
+  const status = finding.severity === 'damage' && isWhole ? 'damaged' : report.status;
+  return { ...report, status, findings: [...report.findings, finding] };
 }
 
 const BLANK_REPORT: Omit<FileReport, 'path' | 'status' | 'findings'> = {
@@ -246,6 +267,11 @@ const BLANK_REPORT: Omit<FileReport, 'path' | 'status' | 'findings'> = {
   entries: 0,
   findingsOmitted: 0,
 };
+
+/** Also one in which neither header nor footer can be recognised. */
+function isBlobFile({ file, kind }: OpenInput): boolean {
+  return kind.kind === 'blob' || (kind.kind === 'unknown' && BLOB_NAME.test(file.path));
+}
 
 /** The report names the file already: its path is taken off the message. */
 function failureFinding(path: string, error: SstError): Finding {

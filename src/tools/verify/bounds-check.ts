@@ -36,7 +36,7 @@ type Side = 'smallest' | 'largest';
  * Of ingested files the stored sequence numbers say nothing, and user keys alone are compared.
  * Source: RocksDB db/version_edit.h (UpdateBoundariesForRange), db/compaction/compaction_outputs.cc (AddRangeDels).
  */
-export class BoundsCheck implements TableObserver {
+export class BoundsCheck implements Omit<TableObserver, 'blob'> {
   /** As the file names it; undefined as long as it is not open. */
   comparatorName: string | undefined;
   private order: Comparator | undefined;

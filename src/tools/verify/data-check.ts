@@ -314,6 +314,7 @@ export class DataCheck {
 
   private takeBlob(blob: BlobIndex): void {
     if (blob.kind !== 'inlined_ttl' && blob.fileNumber === 0) this.embedded.push(blob.offset, blob.size);
+    this.options.observer?.blob(this.iterator.key, this.iterator.keyLength, blob);
   }
 
   private checkFirstKey(block: LoadedBlock): void {

@@ -1,16 +1,19 @@
 import { toHex } from '../../bytes/text.ts';
 import type { DirectoryEntry, Environment, FileSource } from '../../engine/environment.ts';
 import { IoError, SstError } from '../../errors.ts';
+import { BLOB_FOOTER_SIZE, BLOB_HEADER_SIZE } from '../../format/blob/blob-file.ts';
 import { baseName, formatFileName, parseFileName } from '../../format/file-name.ts';
 import { decodeCurrent } from '../../format/manifest/current-file.ts';
 import { type ReadManifest, readManifest } from '../../format/manifest/manifest-reader.ts';
 import type { LiveBlobFile, ManifestColumnFamily } from '../../format/manifest/manifest-state.ts';
 import type { NewFile } from '../../format/manifest/version-edit.ts';
 import { type Finding, findingOf } from '../finding.ts';
+import { BlobReferences } from './blob-references.ts';
 import { BoundsCheck } from './bounds-check.ts';
 import { DatabaseWals } from './database-wals.ts';
 import { FILE_CHECKSUM_CRC32C, fileChecksumCrc32c } from './file-checksum.ts';
 import { FindingLog } from './finding-log.ts';
+import { LiveTableCheck } from './live-table.ts';
 import { checkManifest, fileText, manifestReport } from './manifest-check.ts';
 import type { FileReport, VerifyOptions } from './verify-options.ts';
 
@@ -29,18 +32,21 @@ interface MissingFile {
 
 /** What a database knows of a table file that was found in its directory. */
 export type TableStanding =
-  | { readonly is: 'live'; readonly bounds: BoundsCheck }
+  | { readonly is: 'live'; readonly check: LiveTableCheck }
   /** No column family has it. */
   | { readonly is: 'obsolete'; readonly note: Finding }
   /** The database cannot tell: it has no MANIFEST, or not every edit could be read. */
   | { readonly is: 'unknown' };
 
 const UNKNOWN: TableStanding = { is: 'unknown' };
+const OBSOLETE: Finding = {
+  code: 'obsolete_file',
+  severity: 'note',
+  message: 'the MANIFEST does not list the file: no reader of the database looks at it',
+};
 /** Longer is no name of a MANIFEST. */
 const MAX_CURRENT_BYTES = 256;
 const MAX_READ_ATTEMPTS = 3;
-/** Header and footer of a blob file, around its records. */
-const BLOB_FILE_OVERHEAD = 30 + 32;
 
 /**
  * A directory with a CURRENT: reads CURRENT and the MANIFEST that it names when it is opened, compares each table
@@ -105,11 +111,20 @@ export class DatabaseCheck {
     const table = this.live.get(number);
     if (table !== undefined) {
       this.seen.add(number);
-      return { is: 'live', bounds: new BoundsCheck(table.file, fileText(table.family, table.file)) };
+      const bounds = new BoundsCheck(table.file, fileText(table.family, table.file));
+      const blobs = new BlobReferences(this.environment, this.directory);
+      return { is: 'live', check: new LiveTableCheck(bounds, blobs) };
     }
-    if (manifest.lostCount > 0) return UNKNOWN;
-    const message = 'the MANIFEST does not list the file: no reader of the database looks at it';
-    return { is: 'obsolete', note: { code: 'obsolete_file', severity: 'note', message } };
+    return manifest.lostCount > 0 ? UNKNOWN : { is: 'obsolete', note: OBSOLETE };
+  }
+
+  /** A note where the MANIFEST lists no such blob file. */
+  obsoleteBlobFile(path: string): Finding | undefined {
+    const parsed = parseFileName(baseName(path));
+    const { manifest } = this;
+    if (parsed?.type !== 'blob' || manifest === undefined || manifest.lostCount > 0) return undefined;
+    const families = [...manifest.state.columnFamilies.values()];
+    return families.some(({ blobFiles }) => blobFiles.has(parsed.number)) ? undefined : OBSOLETE;
   }
 
   /** Takes what the check of a live table has found out. */
@@ -332,7 +347,7 @@ export class DatabaseCheck {
   private checkBlobFile({ number, blobCount, blobBytes, garbageCount }: LiveBlobFile): boolean {
     const size = this.sizeOf(formatFileName('blob', number));
     if (size === undefined) return garbageCount >= blobCount;
-    const wanted = blobBytes + BLOB_FILE_OVERHEAD;
+    const wanted = blobBytes + BLOB_HEADER_SIZE + BLOB_FOOTER_SIZE;
     if (size >= 0 && size !== wanted) this.addSize(`blob file ${number}`, wanted, size);
     return true;
   }

@@ -1,3 +1,4 @@
+import type { BlobIndex } from '../../format/entry-value.ts';
 import type { Comparator } from '../../operators/comparator.ts';
 
 /** What an open table says of its keys. */
@@ -20,6 +21,8 @@ export interface TableObserver {
    * `key[0, length)` is valid during the call.
    */
   point(key: Uint8Array, length: number): void;
+  /** A reference to a value elsewhere, in the entry with the internal key `key[0, length)`; of an entity each column's. */
+  blob(key: Uint8Array, length: number, blob: BlobIndex): void;
   /** A range tombstone: internal key of its start, and end user key `data[endStart, endEnd)`. */
   tombstone(key: Uint8Array, length: number, data: Uint8Array, endStart: number, endEnd: number): void;
   /** Stored sequence numbers of all entries and tombstones that were read; not called for none. */

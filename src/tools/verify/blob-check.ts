@@ -1,0 +1,67 @@
+import type { ByteSource } from '../../bytes/source.ts';
+import { decompressBlock } from '../../codec/decompress.ts';
+import type { CodecRegistry } from '../../codec/registry.ts';
+import { CorruptionError, UnsupportedError, withPending } from '../../errors.ts';
+import { type BlobFault, BlobFileReader } from '../../format/blob/blob-reader.ts';
+import type { HashFunctions } from '../../hash/registry.ts';
+import { FindingLog } from './finding-log.ts';
+import { keyText } from './key-text.ts';
+import { logFinding, logReport } from './log-report.ts';
+import type { FileReport, VerifyOptions } from './verify-options.ts';
+
+export interface BlobEnvironment {
+  readonly hashes: HashFunctions;
+  readonly codecs: CodecRegistry;
+}
+
+/**
+ * The value of a record, decompressed. Throws CorruptionError `block_decompress`, UnsupportedError for a compression
+ * that is not read, and passes on the registry's signal when a codec has to be loaded first.
+ */
+export function blobValue(
+  { codecs }: BlobEnvironment,
+  compressionType: number,
+  stored: Uint8Array,
+): Uint8Array {
+  const context = { codecs, family: 'rocksdb', framing: 2 } as const;
+  return decompressBlock(context, compressionType, stored, 0, stored.length, undefined);
+}
+
+/** Checks a blob file: its header and footer, and of each record the checksums and that its value decompresses. */
+export async function verifyBlob(
+  environment: BlobEnvironment,
+  file: { readonly path: string; readonly source: ByteSource },
+  options: VerifyOptions,
+  advanced: (offset: number) => void = () => undefined,
+): Promise<FileReport> {
+  const { path, source } = file;
+  const log = new FindingLog(options);
+  const add = (fault: BlobFault): void => log.add(logFinding(fault));
+  const reader = new BlobFileReader(source, environment.hashes, add);
+  const compressionType = reader.header?.compressionType ?? 0;
+  let decoded = 0;
+  let refused: string | undefined;
+  while (!log.stopped) {
+    const record = reader.next();
+    if (record === undefined) break;
+    decoded++;
+    advanced(record.offset);
+    const fault = reader.check(record);
+    if (fault !== undefined) {
+      const finding = logFinding(fault);
+      const key = reader.key(record);
+      log.add({ ...finding, message: `${finding.message}; the key reads ${keyText(key, key.length)}` });
+      continue;
+    }
+    if (options.checksumsOnly || compressionType === 0 || refused !== undefined) continue;
+    try {
+      await withPending(() => blobValue(environment, compressionType, reader.value(record)));
+    } catch (error) {
+      if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
+      // One word for all records: they have one compression.
+      if (error instanceof UnsupportedError) refused = error.message;
+      add(error.at({ offset: record.offset }));
+    }
+  }
+  return logReport(path, 'blob', source.size, { decoded, entries: decoded }, log);
+}
