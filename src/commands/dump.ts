@@ -23,18 +23,19 @@ import type { Finding } from '../tools/finding.ts';
 
 export default class Dump extends SstkitCommand {
   static override summary =
-    'what a table file, a WAL or a MANIFEST is made of: footer, properties, index, blocks, filter, compatibility; ' +
-    'batches; edits';
+    'what a table file, a WAL, a MANIFEST or a blob file is made of: footer, properties, index, blocks, filter, ' +
+    'compatibility; batches; edits; values';
 
   static override description =
     'Reads the file once and compares the checksums (of blocks up to 16 MiB); what is damaged is named on stderr. ' +
     'Without a part asked for, everything but single blocks is shown. --properties and --meta-blocks alone ' +
     'read only these blocks. --entries shows the entries of data and range-deletion blocks, --block those of any kind. ' +
-    'Of a WAL each batch is shown with its operations, of a MANIFEST each edit, and the live files that they leave.';
+    'Of a WAL each batch is shown with its operations, of a MANIFEST each edit, and the live files that they leave, ' +
+    'of a blob file each record with its value.';
 
   static override args = {
     path: pathArgument({
-      description: 'table files, WALs, MANIFESTs and directories',
+      description: 'table files, WALs, MANIFESTs, blob files and directories',
       required: true,
       multiple: true,
     }),

@@ -78,6 +78,18 @@ export class CsvDump implements DumpOutput {
     // As above.
   }
 
+  blobFile(): void {
+    // As a MANIFEST.
+  }
+
+  blobRecord(): void {
+    // As above.
+  }
+
+  blobEnd(): void {
+    // As above.
+  }
+
   properties({ known, user }: PropertyView): void {
     for (const { jsonName, value } of known) {
       this.line([jsonName, typeof value === 'object' && value !== null ? JSON.stringify(value) : value]);

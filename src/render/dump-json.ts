@@ -1,6 +1,8 @@
 import type { SstError } from '../errors.ts';
+import type { BlobFileFooter } from '../format/blob/blob-file.ts';
 import type { BlockHandle } from '../format/block-handle.ts';
 import type { MetaindexEntry } from '../format/metaindex.ts';
+import type { BlobHeaderView, BlobRecordView } from '../tools/dump/blob-dump.ts';
 import type { EntryPlace } from '../tools/dump/block-entries.ts';
 import type { BlockDescription } from '../tools/dump/describe-block.ts';
 import type { PropertyView } from '../tools/dump/describe-properties.ts';
@@ -12,6 +14,7 @@ import type { BlockRow } from '../tools/dump/walk-blocks.ts';
 import type { TableDump } from '../tools/dump.ts';
 import type { Finding } from '../tools/finding.ts';
 import type { Row } from '../tools/row.ts';
+import { blobFooterJson, blobHeaderJson, writeBlobRecordJson } from './blob-json.ts';
 import { blockRowJson, documentHead, errorJson, findingJson, metaindexJson } from './dump-document.ts';
 import { descriptionJson, handleEntryJson, namedEntryJson, placeJson, ScanRowText } from './dump-entries.ts';
 import { type BytesMode, formatHex } from './key-format.ts';
@@ -34,6 +37,7 @@ export class JsonDump implements DumpOutput {
   private blocks = 0;
   private edits = 0;
   private batches = 0;
+  private blobs = 0;
   private controls: { readonly [name: string]: unknown }[] = [];
   private entries = 0;
   private withEntries = false;
@@ -87,6 +91,21 @@ export class JsonDump implements DumpOutput {
 
   walEnd(summary: WalSummary | undefined): void {
     this.sink.writeText(`],${members(walSummaryJson(this.controls, summary))}`);
+  }
+
+  blobFile(path: string, size: number, header: BlobHeaderView | undefined): void {
+    this.begin({ ...documentHead(path, size, 'blob'), header: blobHeaderJson(header) });
+    this.blobs = 0;
+    this.sink.writeText(',"records":[');
+  }
+
+  blobRecord(record: BlobRecordView): void {
+    this.sink.writeText(this.blobs++ > 0 ? ',\n{' : '\n{');
+    writeBlobRecordJson(this.sink, record, this.bytes);
+  }
+
+  blobEnd(footer: BlobFileFooter | undefined): void {
+    this.sink.writeText(`],${members({ footer: blobFooterJson(footer) })}`);
   }
 
   summary(_: TableDump, document: object): void {
@@ -221,6 +240,21 @@ export class NdjsonDump implements DumpOutput {
   }
 
   walEnd(): void {
+    // The records are its rows.
+  }
+
+  blobFile(path: string): void {
+    this.head = members({ file: path });
+    this.summaryText = undefined;
+  }
+
+  blobRecord(record: BlobRecordView): void {
+    this.sink.writeText(`{${this.head},`);
+    writeBlobRecordJson(this.sink, record, this.bytes);
+    this.sink.writeText('\n');
+  }
+
+  blobEnd(): void {
     // The records are its rows.
   }
 

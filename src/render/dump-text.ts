@@ -1,6 +1,8 @@
 import type { SstError } from '../errors.ts';
+import type { BlobFileFooter } from '../format/blob/blob-file.ts';
 import type { BlockHandle } from '../format/block-handle.ts';
 import type { MetaindexEntry } from '../format/metaindex.ts';
+import type { BlobHeaderView, BlobRecordView } from '../tools/dump/blob-dump.ts';
 import type { EntryPlace } from '../tools/dump/block-entries.ts';
 import type { BlockDescription } from '../tools/dump/describe-block.ts';
 import type { FilterSummary } from '../tools/dump/describe-filter.ts';
@@ -14,6 +16,7 @@ import type { BlockRow } from '../tools/dump/walk-blocks.ts';
 import type { TableDump } from '../tools/dump.ts';
 import type { Finding } from '../tools/finding.ts';
 import type { Row } from '../tools/row.ts';
+import { BlobText } from './blob-text.ts';
 import { checksumText } from './dump-document.ts';
 import { ScanRowText, writeHexLines } from './dump-entries.ts';
 import { type BytesMode, formatHex, formatKey } from './key-format.ts';
@@ -47,6 +50,7 @@ export class TextDump implements DumpOutput {
   private columns: BlockColumns | undefined;
   private manifests: ManifestText | undefined;
   private wals: WalText | undefined;
+  private blobs: BlobText | undefined;
 
   constructor(
     private readonly sink: ByteSink,
@@ -97,6 +101,20 @@ export class TextDump implements DumpOutput {
 
   walEnd(summary: WalSummary | undefined): void {
     this.wals!.end(summary);
+  }
+
+  blobFile(path: string, size: number, header: BlobHeaderView | undefined): void {
+    if (this.files++ > 0) this.sink.writeLine('');
+    this.blobs = new BlobText(this.sink, this.bytes, this.theme);
+    this.blobs.head(path, size, header);
+  }
+
+  blobRecord(record: BlobRecordView): void {
+    this.blobs!.record(record);
+  }
+
+  blobEnd(footer: BlobFileFooter | undefined): void {
+    this.blobs!.end(footer);
   }
 
   summary(dump: TableDump): void {

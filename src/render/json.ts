@@ -1,6 +1,6 @@
 /** JSON text written straight into a sink: the pieces of which streamed rows are made. */
 
-import { writeHex } from './key-format.ts';
+import { type BytesMode, bytesWriter, formatKey, writeHex } from './key-format.ts';
 import type { ByteSink } from './sink.ts';
 
 const QUOTE = 0x22;
@@ -36,6 +36,20 @@ export function writeJsonHex(sink: ByteSink, bytes: Uint8Array, start: number, e
   sink.writeByte(QUOTE);
   writeHex(sink, bytes, start, end);
   sink.writeByte(QUOTE);
+}
+
+/** Bytes as a string, in the form that was asked for. */
+export function writeJsonBytes(sink: ByteSink, bytes: Uint8Array, mode: BytesMode): void {
+  if (mode === 'hex' || mode === 'base64') {
+    sink.writeByte(QUOTE);
+    bytesWriter(mode)(sink, bytes, 0, bytes.length);
+    sink.writeByte(QUOTE);
+  } else writeJsonString(sink, formatKey(bytes, mode));
+}
+
+/** A number as documents have it: above 2^53 - 1 a decimal string. */
+export function integerJson(value: bigint): number | string {
+  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : String(value);
 }
 
 /** A whole number from 0 to 2^53 - 1, in decimal digits. */

@@ -1,13 +1,12 @@
 import type { BatchView, ControlView, WalSummary } from '../tools/dump/wal-dump.ts';
 import type { OperationView } from '../tools/wal-operation.ts';
-import { writeJsonString } from './json.ts';
-import { type BytesMode, bytesWriter, formatHex, formatKey } from './key-format.ts';
+import { integerJson, writeJsonBytes } from './json.ts';
+import { type BytesMode, formatHex, formatKey } from './key-format.ts';
 import { blobFields } from './rows.ts';
 import type { ByteSink } from './sink.ts';
 
 /** Pieces of a WAL's JSON document (schema/dump.schema.json). */
 
-const QUOTE = 0x22;
 const CLOSING_BRACE = 0x7d;
 
 interface JsonObject {
@@ -36,23 +35,23 @@ function writeOperation(sink: ByteSink, operation: OperationView, bytes: BytesMo
     sink.writeText(`{"type":"${type}",`);
     if (timestamp !== undefined) sink.writeText(`"timestamp":"${formatHex(timestamp)}",`);
     sink.writeText('"bytes":');
-    if (operation.bytes !== undefined) writeBytes(sink, operation.bytes, bytes);
+    if (operation.bytes !== undefined) writeJsonBytes(sink, operation.bytes, bytes);
     sink.writeByte(CLOSING_BRACE);
     return;
   }
   sink.writeText(end === undefined ? `{"cf":${columnFamily},"key":` : `{"cf":${columnFamily},"start":`);
-  writeBytes(sink, key, bytes);
+  writeJsonBytes(sink, key, bytes);
   if (end !== undefined) {
     sink.writeText(',"end":');
-    writeBytes(sink, end, bytes);
+    writeJsonBytes(sink, end, bytes);
   }
   if (timestamp !== undefined) sink.writeText(`,"timestamp":"${formatHex(timestamp)}"`);
   sink.writeText(seqno === undefined ? `,"type":"${type}"` : `,"seqno":"${seqno}","type":"${type}"`);
   if (value !== undefined) {
     sink.writeText(',"value":');
-    writeBytes(sink, value, bytes);
+    writeJsonBytes(sink, value, bytes);
   }
-  if (writeTime !== undefined) sink.writeText(`,"writeTime":${integerText(writeTime)}`);
+  if (writeTime !== undefined) sink.writeText(`,"writeTime":${JSON.stringify(integerJson(writeTime))}`);
   if (columns !== undefined) {
     const list = columns.map((column) => ({
       name: formatKey(column.name, bytes),
@@ -76,7 +75,11 @@ export function controlJson(view: ControlView): JsonObject {
       return { ...place, sizes: view.sizes.map((of) => ({ cf: of.columnFamily, size: of.size })) };
     case 'predecessor_wal': {
       const { logNumber, size: bytes, lastSeqno } = view.predecessor;
-      const predecessor = { number: integer(logNumber), size: integer(bytes), lastSeqno: String(lastSeqno) };
+      const predecessor = {
+        number: integerJson(logNumber),
+        size: integerJson(bytes),
+        lastSeqno: String(lastSeqno),
+      };
       return { ...place, predecessor };
     }
   }
@@ -85,21 +88,4 @@ export function controlJson(view: ControlView): JsonObject {
 /** What follows the records. `end` is left out of a dump that was stopped at its first damage. */
 export function walSummaryJson(controls: readonly JsonObject[], summary: WalSummary | undefined): JsonObject {
   return { control: controls, end: summary?.end };
-}
-
-function writeBytes(sink: ByteSink, field: Uint8Array, mode: BytesMode): void {
-  if (mode === 'hex' || mode === 'base64') {
-    sink.writeByte(QUOTE);
-    bytesWriter(mode)(sink, field, 0, field.length);
-    sink.writeByte(QUOTE);
-  } else writeJsonString(sink, formatKey(field, mode));
-}
-
-/** Above 2^53 - 1 a decimal string. */
-function integer(value: bigint): number | string {
-  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : String(value);
-}
-
-function integerText(value: bigint): string {
-  return JSON.stringify(integer(value));
 }

@@ -105,8 +105,8 @@ export class BlobFileReader {
   private finish(): void {
     this.isDone = true;
     if (!this.hasFooter) {
-      const reason = 'there is no footer: the file was not closed, or has lost its end';
-      this.report('blob_truncated', this.recordsEnd, reason);
+      const reason = 'the file ends without a footer: it was not closed, or has lost its end';
+      this.report('blob_footer', this.recordsEnd, reason);
     } else if (this.footer !== undefined && !this.hasLost && this.footer.blobCount !== BigInt(this.count)) {
       const [stored, computed] = [String(this.footer.blobCount), String(this.count)];
       const reason = `the footer counts ${stored} records, there are ${computed}`;
@@ -115,12 +115,12 @@ export class BlobFileReader {
     }
   }
 
-  /** User key with its timestamp; valid until the next call. */
+  /** User key with its timestamp; valid, as the value, until the source is closed. */
   key({ offset, keyLength }: BlobRecord): Uint8Array {
     return this.view(offset + BLOB_RECORD_HEADER_SIZE, keyLength);
   }
 
-  /** As stored; valid until the next call. */
+  /** As stored. */
   value({ valueOffset, valueLength }: BlobRecord): Uint8Array {
     return this.view(valueOffset, valueLength);
   }

@@ -1,10 +1,12 @@
 import type { Environment } from '../../engine/environment.ts';
 import { InvalidArgumentError, SstError } from '../../errors.ts';
+import type { BlobFileFooter } from '../../format/blob/blob-file.ts';
 import type { MetaindexEntry } from '../../format/metaindex.ts';
 import { dumpTable, FindingList, type TableDump } from '../dump.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import type { OpenInput } from '../input.ts';
 import type { OpenOptions } from '../open-any-table.ts';
+import { type BlobHeaderView, type BlobRecordView, dumpBlobFile } from './blob-dump.ts';
 import { EntryReader, type EntryVisitor } from './block-entries.ts';
 import { type BlockDescription, describeBlock } from './describe-block.ts';
 import { describeProperties, type Json, type PropertyView } from './describe-properties.ts';
@@ -64,6 +66,11 @@ export interface DumpOutput extends EntryVisitor {
   walControl(control: ControlView): void;
   /** Undefined: it was stopped before its end. */
   walEnd(summary: WalSummary | undefined): void;
+  /** A blob file begins; its records follow, in their order, then its footer, then `endFile`. */
+  blobFile(path: string, size: number, header: BlobHeaderView | undefined): void;
+  blobRecord(record: BlobRecordView): void;
+  /** Undefined: it is not there, or damaged. */
+  blobEnd(footer: BlobFileFooter | undefined): void;
   endFile(findings: readonly Finding[]): void;
   /** A file of which nothing can be said. */
   failure(path: string, error: SstError): void;
@@ -79,13 +86,13 @@ export interface DumpEvents {
   progress(doneBytes: number, totalBytes: number): void;
 }
 
-/** No part of a table is asked for, which a log would not have. */
+/** No part of a table is asked for, which a file of records would not have. */
 function isWhole({ summary, blocks, entries }: DumpParts): boolean {
   return summary && !blocks && !entries;
 }
 
 /**
- * Dumps every table that the PATHs lead to, and logs among them (WALs, MANIFESTs). A PATH that is one file and cannot
+ * Dumps every table that the PATHs lead to, and WALs, MANIFESTs and blob files among them. A PATH that is one file and cannot
  * be read throws its SstError.
  */
 export async function dumpFiles(
@@ -96,7 +103,7 @@ export async function dumpFiles(
 ): Promise<void> {
   const plan: DumpPlan = planDump(environment, request.paths, {
     recursive: request.recursive,
-    logs: isWhole(request.parts),
+    recordFiles: isWhole(request.parts),
   });
   if (request.paths.length === 1 && plan.failures.length === 1) throw plan.failures[0]!;
   output.start(plan.single);
@@ -147,6 +154,10 @@ class FileDump {
       await this.wal(input, findings);
       return;
     }
+    if (input.kind.kind === 'blob') {
+      await this.blobFile(input, findings);
+      return;
+    }
     const subject = await openSubject(environment, input, request.open);
     if (parts.block !== undefined) this.requireBlock(subject, parts.block);
     output.file(subject);
@@ -189,6 +200,19 @@ class FileDump {
       isStopped: () => this.stopped,
     });
     output.walEnd(summary);
+    output.endFile(findings.findings);
+  }
+
+  private async blobFile({ file, source }: OpenInput, findings: FindingList): Promise<void> {
+    const { environment, events, output } = this;
+    const footer = await dumpBlobFile(environment, source, {
+      header: (header) => output.blobFile(file.path, source.size, header),
+      record: (record) => output.blobRecord(record),
+      finding: (finding) => findings.add(finding),
+      advanced: (offset) => events.progress(offset, source.size),
+      isStopped: () => this.stopped,
+    });
+    output.blobEnd(footer);
     output.endFile(findings.findings);
   }
 

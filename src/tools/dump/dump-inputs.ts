@@ -18,14 +18,14 @@ export interface DumpPlan {
   readonly failures: readonly IoError[];
   /** A PATH is a database: one without a table is whole. */
   readonly hasDatabase: boolean;
-  /** WALs and MANIFESTs that are named are dumped as well. */
-  readonly logs: boolean;
+  /** WALs, MANIFESTs and blob files that are named are dumped as well. */
+  readonly recordFiles: boolean;
 }
 
 export function planDump(
   environment: Environment,
   paths: readonly string[],
-  options: { recursive: boolean; logs: boolean },
+  options: { recursive: boolean; recordFiles: boolean },
 ): DumpPlan {
   const { files, failures, databases } = expandInputs(environment, paths, options);
   const hasDatabase = databases.length > 0;
@@ -33,13 +33,13 @@ export function planDump(
     files,
     failures,
     hasDatabase,
-    logs: options.logs,
+    recordFiles: options.recordFiles,
     single: paths.length === 1 && files.length === 1 && files[0]!.named,
   };
 }
 
 /**
- * Hands each table file, and each log that is named, of the plan to `use`, in turn; false ends it. Throws IoError when
+ * Hands each table file, and each file of records that is named, of the plan to `use`, in turn; false ends it. Throws IoError when
  * there is none in a directory that is no database.
  */
 export async function forEachTable(
@@ -56,8 +56,7 @@ export async function forEachTable(
     environment,
     plan.files,
     async (input) => {
-      const isLog = input.kind.kind === 'manifest' || input.kind.kind === 'wal';
-      if (plan.logs && input.file.named && isLog) {
+      if (plan.recordFiles && input.file.named && isRecordFile(input)) {
         seen++;
         return use(input);
       }
@@ -81,4 +80,8 @@ export async function forEachTable(
   if (skipped.length > 0) events.skipped(skipped);
   if (seen === 0 && !plan.hasDatabase)
     throw new IoError('no_table', paths[0]!, 'no table file in this directory');
+}
+
+function isRecordFile({ kind }: OpenInput): boolean {
+  return kind.kind === 'manifest' || kind.kind === 'wal' || kind.kind === 'blob';
 }

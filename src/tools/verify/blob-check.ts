@@ -4,6 +4,7 @@ import type { CodecRegistry } from '../../codec/registry.ts';
 import { CorruptionError, UnsupportedError, withPending } from '../../errors.ts';
 import { type BlobFault, BlobFileReader } from '../../format/blob/blob-reader.ts';
 import type { HashFunctions } from '../../hash/registry.ts';
+import type { Finding } from '../finding.ts';
 import { FindingLog } from './finding-log.ts';
 import { keyText } from './key-text.ts';
 import { logFinding, logReport } from './log-report.ts';
@@ -12,6 +13,11 @@ import type { FileReport, VerifyOptions } from './verify-options.ts';
 export interface BlobEnvironment {
   readonly hashes: HashFunctions;
   readonly codecs: CodecRegistry;
+}
+
+export function blobFinding(fault: BlobFault): Finding {
+  const isHeader = fault.code === 'blob_header' || fault.offset === 0;
+  return logFinding(fault, isHeader ? 'header' : fault.code === 'blob_footer' ? 'footer' : 'record');
 }
 
 /**
@@ -36,7 +42,7 @@ export async function verifyBlob(
 ): Promise<FileReport> {
   const { path, source } = file;
   const log = new FindingLog(options);
-  const add = (fault: BlobFault): void => log.add(logFinding(fault));
+  const add = (fault: BlobFault): void => log.add(blobFinding(fault));
   const reader = new BlobFileReader(source, environment.hashes, add);
   const compressionType = reader.header?.compressionType ?? 0;
   let decoded = 0;
@@ -48,7 +54,7 @@ export async function verifyBlob(
     advanced(record.offset);
     const fault = reader.check(record);
     if (fault !== undefined) {
-      const finding = logFinding(fault);
+      const finding = blobFinding(fault);
       const key = reader.key(record);
       log.add({ ...finding, message: `${finding.message}; the key reads ${keyText(key, key.length)}` });
       continue;

@@ -4,7 +4,10 @@ import type { FindingLog } from './finding-log.ts';
 import type { FileReport } from './verify-options.ts';
 
 /** What is wrong with a WAL, MANIFEST or blob file, with its place in the message: there are no blocks to name. */
-export function logFinding(fault: LogFault, what: 'record' | 'edit' = 'record'): Finding {
+export function logFinding(
+  fault: LogFault,
+  what: 'record' | 'edit' | 'header' | 'footer' = 'record',
+): Finding {
   const finding = findingOf(fault);
   if (fault.offset !== undefined) finding.message = `${what} at ${fault.offset}: ${finding.message}`;
   return finding;
