@@ -563,7 +563,6 @@ describe('inputs', () => {
       [fileOf('pebble.sst', pebble), 4, 'Pebble'],
       [path.join(db, 'mixed/OPTIONS-000007'), 4, 'an OPTIONS file'],
       [path.join(db, 'mixed/CURRENT'), 4, 'a CURRENT file'],
-      [path.join(db, 'blob/000010.blob'), 4, 'a blob file'],
       [path.join(PROJECT_ROOT, 'test/fixtures/make'), 3, 'no table file'],
     ];
     for (const [file, wanted, message] of cases) {

@@ -151,9 +151,15 @@ describe('files', () => {
     const blob = path.join(folder, '000010.blob');
     const bytes = readFileSync(blob);
     writeFileSync(blob, bytes.subarray(0, bytes.length - 1));
-    expect(await findingsIn(folder)).toEqual(['MANIFEST-000005: damage manifest_size']);
+    expect(await findingsIn(folder)).toEqual([
+      '000010.blob: damage blob_footer',
+      'MANIFEST-000005: damage manifest_size',
+    ]);
     rmSync(blob);
-    expect(await findingsIn(folder)).toEqual(['MANIFEST-000005: damage manifest_missing']);
+    expect(await findingsIn(folder)).toEqual([
+      '000009.sst: damage blob_dangling',
+      'MANIFEST-000005: damage manifest_missing',
+    ]);
   });
 
   it('with a checksum of their own', async () => {

@@ -69,7 +69,7 @@ export function decodeBlobHeader(bytes: Uint8Array): BlobFileHeader {
       'blob_header',
       `the header is cut off: ${bytes.length} of ${BLOB_HEADER_SIZE} bytes`,
     );
-  if (readFixed32(bytes, 0) !== BLOB_FILE_MAGIC)
+  if (!startsWithBlobMagic(bytes))
     throw new CorruptionError('blob_header', 'the file does not begin with the magic number of blob files');
   const version = readFixed32(bytes, 4);
   if (version !== BLOB_FILE_VERSION)
@@ -99,14 +99,19 @@ export function encodeBlobHeader(header: BlobFileHeader): Uint8Array {
   return bytes;
 }
 
+/** Header and footer begin so. */
+export function startsWithBlobMagic(bytes: Uint8Array): boolean {
+  return bytes.length >= 4 && readFixed32(bytes, 0) === BLOB_FILE_MAGIC;
+}
+
 /** Whether `bytes`, the last BLOB_FOOTER_SIZE of a file, are meant as its footer: by the magic, or by the checksum. */
 export function looksLikeBlobFooter(bytes: Uint8Array, hashes: HashFunctions): boolean {
-  return readFixed32(bytes, 0) === BLOB_FILE_MAGIC || checksumHolds(bytes, 0, FOOTER_FIELDS_SIZE, hashes);
+  return startsWithBlobMagic(bytes) || checksumHolds(bytes, 0, FOOTER_FIELDS_SIZE, hashes);
 }
 
 /** Throws CorruptionError `blob_footer` for another magic or a wrong checksum. */
 export function decodeBlobFooter(bytes: Uint8Array, hashes: HashFunctions): BlobFileFooter {
-  if (readFixed32(bytes, 0) !== BLOB_FILE_MAGIC)
+  if (!startsWithBlobMagic(bytes))
     throw new CorruptionError('blob_footer', 'the footer does not begin with the magic number of blob files');
   requireChecksum(bytes, 0, FOOTER_FIELDS_SIZE, hashes, 'blob_footer');
   return {

@@ -14,6 +14,7 @@ import {
   decodeBlobRecordHeader,
   isBlobRecordHeader,
   looksLikeBlobFooter,
+  startsWithBlobMagic,
 } from './blob-file.ts';
 
 const WINDOW_BYTES = 1024 * 1024;
@@ -81,8 +82,7 @@ export class BlobFileReader {
   /** Undefined: there is none here; `pos` is where to go on. */
   private record(offset: number): BlobRecord | undefined {
     const left = this.recordsEnd - offset - BLOB_RECORD_HEADER_SIZE;
-    if (left < 0)
-      return this.cutOff(offset, `${left + BLOB_RECORD_HEADER_SIZE} bytes of its header are there`);
+    if (left < 0) return this.cutOffHeader(offset, left + BLOB_RECORD_HEADER_SIZE);
     const at = this.at(offset, BLOB_RECORD_HEADER_SIZE);
     const header = this.attempt(offset, () => decodeBlobRecordHeader(this.window, at, this.hashes));
     if (header === undefined) {
@@ -94,6 +94,20 @@ export class BlobFileReader {
     if (length > left) return this.cutOff(offset, `${left} of ${length} bytes of key and value are there`);
     this.pos = offset + BLOB_RECORD_HEADER_SIZE + length;
     return { ...header, offset, valueOffset: offset + BLOB_RECORD_HEADER_SIZE + header.keyLength };
+  }
+
+  /** Less than a header is left: of a record, or of the footer. */
+  private cutOffHeader(offset: number, there: number): undefined {
+    const at = this.at(offset, there);
+    if (!startsWithBlobMagic(this.window.subarray(at, at + there))) {
+      return this.cutOff(offset, `${there} bytes of its header are there`);
+    }
+    this.isDone = true;
+    this.report(
+      'blob_footer',
+      offset,
+      `the footer is cut off: ${there} of ${BLOB_FOOTER_SIZE} bytes are there`,
+    );
   }
 
   private cutOff(offset: number, what: string): undefined {
