@@ -40,6 +40,9 @@ export default class Scan extends SstkitCommand {
     reverse: switchFlag('the exact reverse order [default: off]'),
     fragmented: switchFlag('range tombstones cut into fragments that do not overlap [default: as stored]'),
     covered: switchFlag('mark each entry that a range tombstone of its file hides [default: off]'),
+    'resolve-blobs': switchFlag(
+      'show the values that lie in the blob files beside each table [default: off]',
+    ),
     types: string({ description: 'only entries of these types, parted by commas', helpValue: 'put,delete' }),
     cf: string({ description: 'only files of this column family', helpValue: 'NAME' }),
     value: boolean({ description: 'print values [default: on]', default: true, allowNo: true }),
@@ -88,6 +91,7 @@ export default class Scan extends SstkitCommand {
       reverse: flags.reverse,
       fragmented: flags.fragmented,
       covered: flags.covered,
+      resolveBlobs: flags['resolve-blobs'] && flags.value && !flags.count && !flags.digest,
       strict: flags.strict,
     };
     const environment = await openNodeEnvironment();

@@ -23,6 +23,8 @@ export type BlobIndex =
       offset: number;
       size: number;
       compressionType: number;
+      /** The value, where somebody has looked it up. */
+      value?: Uint8Array;
     };
 
 /**

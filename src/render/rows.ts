@@ -186,6 +186,7 @@ export function blobFields(blob: BlobIndex, bytes: BytesMode): Record<string, st
     compression: blob.compressionType,
   };
   if (blob.expirationSeconds !== undefined) fields.expiration = blob.expirationSeconds;
+  if (blob.value !== undefined) fields.value = formatKey(blob.value, bytes);
   return fields;
 }
 

@@ -1,7 +1,9 @@
+import { toHex } from '../bytes/text.ts';
 import type { Environment } from '../engine/environment.ts';
 import { SstError, withPending } from '../errors.ts';
 import type { RangeTombstone } from '../format/range-del-block.ts';
 import type { EntrySource } from '../format/table-entry.ts';
+import { BlobValues } from './blob-values.ts';
 import { type Finding, findingOf } from './finding.ts';
 import type { OpenInput } from './input.ts';
 import { isWholeRange, KeyFilter, type KeyRange } from './key-range.ts';
@@ -20,6 +22,8 @@ export interface ScanOptions extends KeyRange, OpenOptions {
   readonly fragmented?: boolean;
   /** Mark each entry that a range tombstone of its own file hides. */
   readonly covered?: boolean;
+  /** Look up values in the blob files beside the table. */
+  readonly resolveBlobs?: boolean;
   /** Stop a file at its first damage. */
   readonly strict?: boolean;
 }
@@ -58,7 +62,11 @@ export async function scanTable(
   const separators = !isWholeRange(options);
   const table = await openAnyTable(environment, input.source, input.kind, { ...options, separators });
   const scan = new TableScan(table, input.file.path, options, output, events);
-  await scan.run(environment);
+  try {
+    await scan.run(environment);
+  } finally {
+    scan.close();
+  }
   const { rows, damaged, unsupported } = scan;
   return { rows, damaged, unsupported };
 }
@@ -69,6 +77,7 @@ class TableScan {
   unsupported = false;
   private readonly row: Row;
   private marker: CoverMarker | undefined;
+  private blobs: BlobValues | undefined;
   private readonly filter: KeyFilter;
   private readonly limit: number;
 
@@ -88,6 +97,9 @@ class TableScan {
   async run(environment: Environment): Promise<void> {
     for (const finding of this.table.findings) this.note(finding);
     if (this.stopped()) return;
+    if (this.options.resolveBlobs) {
+      this.blobs = await BlobValues.open(environment, directoryOf(this.row.file));
+    }
     const stored = await this.tombstones();
     if (this.options.covered) {
       const list = fragmentTable(this.table, stored, 'covered');
@@ -115,6 +127,10 @@ class TableScan {
     if (!this.stopped()) merge.rest();
   }
 
+  close(): void {
+    this.blobs?.close();
+  }
+
   private entry(entry: EntrySource): void {
     const { row } = this;
     if (!this.filter.accepts(entry.key, entry.keyLength - 8 - this.table.shape.storedTimestampSize)) return;
@@ -122,6 +138,23 @@ class TableScan {
     row.covered = this.marker?.isCovered(entry) ?? false;
     if (row.valueError !== null) this.note(findingOf(row.valueError));
     this.emit();
+  }
+
+  /** What cannot be looked up stays a reference. */
+  private resolve(blobs: BlobValues): void {
+    const { row } = this;
+    const references = [row.blob, ...(row.columns ?? []).map((column) => column.blob)];
+    for (const blob of references) {
+      if (blob === null || blob === undefined || blob.kind === 'inlined_ttl') continue;
+      try {
+        blob.value = blobs.read(row.key, row.timestampEnd, blob);
+      } catch (error) {
+        if (!(error instanceof SstError)) throw error;
+        const finding = findingOf(error);
+        const key = toHex(row.key.subarray(0, row.keyEnd));
+        this.note({ ...finding, message: `key ${key}: ${finding.message}` });
+      }
+    }
   }
 
   private tombstone(tombstone: RangeTombstone): void {
@@ -138,6 +171,7 @@ class TableScan {
     const { types } = this.options;
     if (this.rows >= this.limit || (types !== undefined && !types.has(this.row.type))) return;
     this.rows++;
+    if (this.blobs !== undefined) this.resolve(this.blobs);
     this.output.row(this.row);
   }
 
@@ -160,4 +194,9 @@ class TableScan {
       return [];
     }
   }
+}
+
+function directoryOf(path: string): string {
+  const slash = path.lastIndexOf('/');
+  return slash === 0 ? '/' : path.slice(0, Math.max(0, slash));
 }

@@ -3,8 +3,9 @@ import { compressionName } from '../../codec/resolve-codec.ts';
 import { CorruptionError, UnsupportedError, withPending } from '../../errors.ts';
 import type { BlobFileFooter, BlobFileHeader } from '../../format/blob/blob-file.ts';
 import { BlobFileReader } from '../../format/blob/blob-reader.ts';
+import { decompressBlob } from '../blob-values.ts';
 import type { Finding } from '../finding.ts';
-import { type BlobEnvironment, blobFinding, blobValue } from '../verify/blob-check.ts';
+import { type BlobEnvironment, blobFinding } from '../verify/blob-check.ts';
 
 /** The header of a blob file, with the compression by its name. */
 export interface BlobHeaderView extends BlobFileHeader {
@@ -63,7 +64,7 @@ export async function dumpBlobFile(
     if (fault === undefined) {
       try {
         value = await withPending(() =>
-          blobValue(environment, header?.compressionType ?? 0, reader.value(record)),
+          decompressBlob(environment, header?.compressionType ?? 0, reader.value(record)),
         );
       } catch (error) {
         if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;

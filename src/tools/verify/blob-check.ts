@@ -1,9 +1,9 @@
 import type { ByteSource } from '../../bytes/source.ts';
-import { decompressBlock } from '../../codec/decompress.ts';
 import type { CodecRegistry } from '../../codec/registry.ts';
 import { CorruptionError, UnsupportedError, withPending } from '../../errors.ts';
 import { type BlobFault, BlobFileReader } from '../../format/blob/blob-reader.ts';
 import type { HashFunctions } from '../../hash/registry.ts';
+import { decompressBlob } from '../blob-values.ts';
 import type { Finding } from '../finding.ts';
 import { FindingLog } from './finding-log.ts';
 import { keyText } from './key-text.ts';
@@ -18,19 +18,6 @@ export interface BlobEnvironment {
 export function blobFinding(fault: BlobFault): Finding {
   const isHeader = fault.code === 'blob_header' || fault.offset === 0;
   return logFinding(fault, isHeader ? 'header' : fault.code === 'blob_footer' ? 'footer' : 'record');
-}
-
-/**
- * The value of a record, decompressed. Throws CorruptionError `block_decompress`, UnsupportedError for a compression
- * that is not read, and passes on the registry's signal when a codec has to be loaded first.
- */
-export function blobValue(
-  { codecs }: BlobEnvironment,
-  compressionType: number,
-  stored: Uint8Array,
-): Uint8Array {
-  const context = { codecs, family: 'rocksdb', framing: 2 } as const;
-  return decompressBlock(context, compressionType, stored, 0, stored.length, undefined);
 }
 
 /** Checks a blob file: its header and footer, and of each record the checksums and that its value decompresses. */
@@ -61,7 +48,7 @@ export async function verifyBlob(
     }
     if (options.checksumsOnly || compressionType === 0 || refused !== undefined) continue;
     try {
-      await withPending(() => blobValue(environment, compressionType, reader.value(record)));
+      await withPending(() => decompressBlob(environment, compressionType, reader.value(record)));
     } catch (error) {
       if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
       // One word for all records: they have one compression.
