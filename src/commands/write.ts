@@ -64,7 +64,7 @@ export default class Write extends SstkitCommand {
 
   override async run(): Promise<ExitStatus> {
     const { flags } = await this.parse(Write);
-    if (flags.out === undefined) {
+    if (flags.out === undefined || flags.out === '-') {
       throw new InvalidArgumentError('out', '', 'the table needs a name: give one with --out FILE');
     }
     const { out } = flags;

@@ -1,5 +1,14 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
-import { InvalidArgumentError } from '../errors.ts';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { InvalidArgumentError, IoError } from '../errors.ts';
 import { wrapSystemError } from './io-error.ts';
 
 /** An output that appears under its name only when it is complete. */
@@ -13,13 +22,11 @@ export interface OutputFile {
 
 /**
  * Opens `path` for writing, under a temporary name beside it. Throws InvalidArgumentError when it exists and
- * `force` is not set, IoError when it cannot be written.
+ * `force` is not set, or is no file at all, IoError when it cannot be written.
  */
 export function openOutputFile(path: string, force: boolean): OutputFile {
-  if (!force && existsSync(path)) {
-    throw new InvalidArgumentError('out', path, `${path} exists already: --force replaces it`);
-  }
-  const temporary = `${path}.${process.pid}.tmp`;
+  const name = finalName(path, force);
+  const temporary = `${name}.${process.pid}.tmp`;
   let fd: number;
   try {
     fd = openSync(temporary, 'wx');
@@ -27,23 +34,47 @@ export function openOutputFile(path: string, force: boolean): OutputFile {
     throw wrapSystemError(error, path);
   }
   let open = true;
+  let named = false;
   return {
     fd,
     commit() {
       try {
         fsyncSync(fd);
-        closeSync(fd);
         open = false;
-        renameSync(temporary, path);
+        closeSync(fd);
+        renameSync(temporary, name);
+        named = true;
       } catch (error) {
         throw wrapSystemError(error, path);
       }
     },
     discard() {
-      if (!open) return;
+      if (open) closeSync(fd);
       open = false;
-      closeSync(fd);
-      rmSync(temporary, { force: true });
+      if (!named) rmSync(temporary, { force: true });
+      named = true;
     },
   };
+}
+
+/** Where the file will be: renaming onto it would put a file in place of a device or a link. */
+function finalName(path: string, force: boolean): string {
+  if (path === '') throw new InvalidArgumentError('out', path, 'the output has no name');
+  if (!existsSync(path)) return path;
+  if (!force) throw new InvalidArgumentError('out', path, `${path} exists already: --force replaces it`);
+  let name: string;
+  try {
+    name = realpathSync(path);
+  } catch {
+    // Open, and without a name in a folder: a pipe as /dev/stdout.
+    throw noFile(path);
+  }
+  const status = statSync(name);
+  if (status.isDirectory()) throw new IoError('is_directory', path, 'is a directory');
+  if (!status.isFile()) throw noFile(path);
+  return name;
+}
+
+function noFile(path: string): InvalidArgumentError {
+  return new InvalidArgumentError('out', path, `${path} is no file: a device or a pipe cannot be replaced`);
 }
