@@ -114,6 +114,8 @@ function usageError(error: unknown): InvalidArgumentError {
     .replace(/^The following errors? occurred:\s*/, '')
     .replace(/^Parsing (--\S+)\s+/, '$1: ')
     .replace(/\s*\n\s*/g, ' ')
+    // What the flag's own parser says may begin with its name, too.
+    .replace(/^(--[\w-]+): (?=\1\b)/, '')
     .trim();
   if (error instanceof InvalidArgumentError)
     return new InvalidArgumentError(error.argument, error.value, message);

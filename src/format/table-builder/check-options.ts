@@ -22,6 +22,7 @@ export function resolveTableOptions(
 ): ResolvedTableOptions {
   const resolved = withDefaults(options, sources);
   checkVersion(resolved);
+  checkTimestamps(resolved);
   checkBlocks(resolved);
   checkIndex(resolved);
   checkCompression(resolved);
@@ -43,6 +44,13 @@ function checkVersion({ writerProfile, formatVersion }: ResolvedTableOptions): v
   );
 }
 
+/** Older tables have no property that says so: their readers would take the end of each key for a timestamp. */
+function checkTimestamps({ writerProfile, strippedTimestampSize }: ResolvedTableOptions): void {
+  if (writerProfile === '11.9' || strippedTimestampSize === 0) return;
+  const rule = 'off is newer than the release whose tables are asked for';
+  throw conflict('persist_user_defined_timestamps', rule);
+}
+
 function checkBlocks(options: ResolvedTableOptions): void {
   const { blockSize, blockAlign, superBlockAlignmentSize: superBlock } = options;
   if (!Number.isInteger(blockSize) || blockSize < 1 || blockSize > MAX_BLOCK_SIZE) {
@@ -52,7 +60,7 @@ function checkBlocks(options: ResolvedTableOptions): void {
     throw invalid('block_size', blockSize, 'is a power of two where blocks are aligned');
   }
   if (blockAlign && options.compression !== 'none') {
-    throw invalid('block_align', 'true', 'does not go with compression');
+    throw conflict('block_align', `goes with compression none alone, not with ${options.compression}`);
   }
   if (superBlock !== 0 && !isPowerOfTwo(superBlock)) {
     throw invalid('super_block_alignment_size', superBlock, 'is a power of two');
@@ -66,13 +74,13 @@ function checkBlocks(options: ResolvedTableOptions): void {
   }
   if (options.writerProfile !== '11.9' && (superBlock !== 0 || options.separateKeyValueInDataBlock)) {
     const name = superBlock !== 0 ? 'super_block_alignment_size' : 'separate_key_value_in_data_block';
-    throw invalid(name, 'on', 'is newer than the release whose tables are asked for');
+    throw conflict(name, 'is newer than the release whose tables are asked for');
   }
 }
 
 function checkIndex({ indexType, prefixExtractor }: ResolvedTableOptions): void {
   if (indexType === 'hash' && prefixExtractor === undefined) {
-    throw invalid('index_type', indexType, 'needs a prefix extractor');
+    throw conflict('index_type', 'hash needs a prefix extractor');
   }
 }
 
@@ -99,11 +107,7 @@ function checkLevelDb(options: ResolvedTableOptions): void {
     throw invalid('index_type', options.indexType, "is binary_search in LevelDB's tables");
   }
   if (options.dataBlockIndexType !== 'binary_search' || options.blockAlign || !options.useDeltaEncoding) {
-    throw invalid(
-      'data_block_index_type',
-      options.dataBlockIndexType,
-      "of LevelDB's tables cannot be chosen",
-    );
+    throw conflict('data_block_index_type', "and form of blocks of LevelDB's tables cannot be chosen");
   }
 }
 
@@ -113,4 +117,8 @@ function isPowerOfTwo(value: number): boolean {
 
 function invalid(option: string, value: string | number, rule: string): InvalidArgumentError {
   return new InvalidArgumentError(option, String(value), `${option} ${rule}, not ${value}`);
+}
+
+function conflict(option: string, rule: string): InvalidArgumentError {
+  return new InvalidArgumentError(option, '', `${option} ${rule}`);
 }

@@ -5,6 +5,7 @@ import type { BlockEncoder, EncoderRegistry } from '../../codec/encoder.ts';
 import { InvalidArgumentError, UnsupportedError } from '../../errors.ts';
 import { twinHashFunctions } from '../../hash/hash-functions.ts';
 import { twinKeyHash } from '../../hash/key-hash.ts';
+import { comparatorOf } from '../../operators/comparator.ts';
 import { parseFilterPolicy } from '../filter/filter-policy.ts';
 import { decodeProperties, TableProperties } from '../properties.ts';
 import { encodeProperties } from '../properties-encoder.ts';
@@ -219,6 +220,14 @@ describe('options', () => {
     ['block_align', { blockAlign: true, compression: 'snappy' }],
     ['super_block_alignment_size', { superBlockAlignmentSize: 1000 }],
     ['super_block_alignment_size', { writerProfile: '7.8', superBlockAlignmentSize: 4096 }],
+    [
+      'persist_user_defined_timestamps',
+      {
+        writerProfile: '7.8',
+        comparator: comparatorOf('leveldb.BytewiseComparator.u64ts'),
+        persistUserDefinedTimestamps: false,
+      },
+    ],
     ['separate_key_value_in_data_block', { writerProfile: '7.8', separateKeyValueInDataBlock: true }],
     ['super_block_alignment_space_overhead_ratio', { superBlockAlignmentSpaceOverheadRatio: 2 }],
     [

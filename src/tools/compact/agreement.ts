@@ -125,7 +125,10 @@ export function outputOptions(
     inputs.every(({ opened }) => opened.plain === undefined && opened.table.family === 'leveldb');
   const { writerProfile: _, ...rest } = told;
   const base = fittingOptions(isLevelDb ? told : rest, asked);
-  const persisted = inputs.every(({ paddedTimestampSize }) => paddedTimestampSize === 0);
+  // Tables of older releases cannot leave them out: there they are zeros.
+  const persisted =
+    (asked.writerProfile ?? '11.9') !== '11.9' ||
+    inputs.every(({ paddedTimestampSize }) => paddedTimestampSize === 0);
   const operatorName = operator?.name ?? base.mergeOperatorName;
   return {
     ...base,

@@ -103,12 +103,13 @@ export class RowEncoder {
   /** A table holds the keys of one column family. */
   private checkFamily(family: unknown): void {
     if (family === undefined) return;
-    this.family ??= String(family);
-    if (this.family === family) return;
+    const name = textOf(family, 'cf');
+    this.family ??= name;
+    if (this.family === name) return;
     throw new InvalidArgumentError(
       'cf',
-      String(family),
-      `a row of column family ${JSON.stringify(family)} after one of ${JSON.stringify(this.family)}: ` +
+      name,
+      `a row of column family ${JSON.stringify(name)} after one of ${JSON.stringify(this.family)}: ` +
         'a table holds one (scan --cf)',
     );
   }
