@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { SeededRandom } from '../../../../test/support/random.ts';
 import { utf8Bytes } from '../../../bytes/text.ts';
 import { encodeTableDescription, normalizeCounts } from './fse.ts';
 import { codeLengths } from './huffman.ts';
 import { sampleBlocks } from './samples.ts';
 import { indexSamples, selectContent } from './select-content.ts';
 import { MatchCounter } from './sequence-statistics.ts';
+import { trainDictionary } from './train-dictionary.ts';
 
 const block = (byte: number, length: number) => ({ bytes: new Uint8Array(length + 5).fill(byte), length });
 
@@ -48,6 +50,11 @@ describe('selectContent', () => {
     expect(selectContent(indexSamples(samples, 6), 1000, 64)).toEqual(new Uint8Array(30).fill(7));
     expect(selectContent(indexSamples(sampleBlocks([], 100), 6), 1000, 64).length).toBe(0);
   });
+});
+
+it('where samples have nothing in common there is no dictionary', () => {
+  const random = new SeededRandom(1);
+  expect(trainDictionary({ bytes: random.bytes(9000), ends: [9000] }, 4000)).toEqual(new Uint8Array(0));
 });
 
 describe('entropy tables', () => {

@@ -1,7 +1,7 @@
 import type { DictionarySamples } from './samples.ts';
 import { type IndexedSamples, indexSamples, selectContent } from './select-content.ts';
 import { MatchCounter, type SequenceStatistics } from './sequence-statistics.ts';
-import { encodeDictionaryTables, MAX_TABLE_BYTES } from './zstd-dictionary.ts';
+import { encodeDictionaryTables, MAX_TABLE_BYTES, MIN_CONTENT_BYTES } from './zstd-dictionary.ts';
 
 /** Bytes of a k-mer and of a segment. All are tried: which is best depends on how long the data's repetitions are. */
 const CANDIDATES: readonly (readonly [mer: number, segment: number])[] = [
@@ -24,7 +24,7 @@ const LONGEST_SAMPLE = 128 * 1024;
 
 /**
  * A zstd dictionary of at most `maxBytes` trained on samples: content selected from them, and entropy tables for
- * what is left to code. Empty when there is too little to train on.
+ * what is left to code. Empty when there is too little to train on, or nothing that samples have in common.
  *
  * On blocks of 4 KiB, with 16 KiB of dictionary, it saves 97 to 102 percent of what RocksDB's trained dictionaries
  * save on JSON records, log lines, words and db_bench's values (bench/dictionary.mjs),
@@ -36,6 +36,7 @@ export function trainDictionary(given: DictionarySamples, maxBytes: number): Uin
     return selectContent(indexSamples(samples, 6), maxBytes, 256);
   }
   const content = bestContent(samples, maxBytes - MAX_TABLE_BYTES);
+  if (content.length < MIN_CONTENT_BYTES) return new Uint8Array(0);
   const statistics = countSamples(samples, content, COUNTED_BYTES);
   const tables = encodeDictionaryTables(statistics, content.length, idOf(content));
   const dictionary = new Uint8Array(tables.length + content.length);

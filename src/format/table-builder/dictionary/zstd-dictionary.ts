@@ -9,6 +9,8 @@ const OFFSET_TABLE_LOG = 8;
 const LENGTH_TABLE_LOG = 9;
 /** The offsets that a block may repeat before it has any of its own. */
 const REPEAT_OFFSETS = [1, 4, 8];
+/** A dictionary with tables and less content is refused: the offsets above would reach beyond it. */
+export const MIN_CONTENT_BYTES = Math.max(...REPEAT_OFFSETS);
 /** A block of zstd; offsets reach from its end to the dictionary's start. */
 const MAX_BLOCK_LENGTH = 128 * 1024;
 const HEADER_LENGTH = 8;
