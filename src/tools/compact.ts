@@ -31,8 +31,9 @@ import {
   warnOfUnknownOrder,
 } from './compact/agreement.ts';
 import { BlobNotes } from './compact/blob-notes.ts';
-import { checkInputs, looksWhole, missesEntries } from './compact/check-inputs.ts';
+import { type CheckedInputs, checkInputs, looksWhole, missesEntries } from './compact/check-inputs.ts';
 import { type OpenedInput, openCompactInput } from './compact/compact-input.ts';
+import type { EntrySpan } from './compact/entry-runs.ts';
 import type { CompactEvents, CompactedInput } from './compact/events.ts';
 import type { Hole } from './compact/holes.ts';
 import { IngestableEntries } from './compact/ingestable.ts';
@@ -157,9 +158,9 @@ class Compaction {
   ): Promise<CompactResult> {
     const { salvage, dryRun } = this.request;
     if (!salvage && !dryRun && this.inputs.every(looksWhole)) return this.writeWhole(openOutput);
-    const { inputs, holes: found } = await this.check();
+    const { inputs, holes: found, misplaced } = await this.check();
     const holes = [...unreadable, ...found];
-    const cursors = this.openCursors(this.inputBytes, 2 * this.inputBytes);
+    const cursors = this.openCursors(this.inputBytes, 2 * this.inputBytes, misplaced);
     if (!dryRun) return { ...(await this.write(cursors, openOutput)), inputs, holes };
     const sample = new EntrySample();
     const plans = await this.plan(cursors, sample);
@@ -170,7 +171,7 @@ class Compaction {
     return { inputs, outputs: [], dropped: plans[0]!.dropped, holes, plans, whatIf };
   }
 
-  private check(): Promise<{ inputs: CompactedInput[]; holes: Hole[] }> {
+  private check(): Promise<CheckedInputs> {
     const total = 2 * this.inputBytes;
     return checkInputs(this.environment, this.inputs, this.request.salvage, this.events, (bytes) =>
       this.events.progress(bytes, total),
@@ -296,14 +297,19 @@ class Compaction {
   }
 
   /** Readers of all inputs, whose progress begins at `doneBytes`. */
-  private openCursors(doneBytes: number, totalBytes: number): TableCursor[] {
+  private openCursors(
+    doneBytes: number,
+    totalBytes: number,
+    misplaced?: readonly (readonly EntrySpan[])[],
+  ): TableCursor[] {
     const batchBytes = Math.min(MAX_BATCH_BYTES, Math.floor(BATCH_BUDGET_BYTES / this.inputs.length));
     let done = doneBytes;
-    return this.inputs.map((input) => {
+    return this.inputs.map((input, i) => {
       let before = 0;
-      return new TableCursor(input, this.environment, this.comparator, {
+      return new TableCursor(input, this.environment, {
         batchBytes,
         salvage: this.request.salvage,
+        misplaced: misplaced?.[i] ?? [],
         filter: this.part?.filter,
         advanced: (offset) => {
           done += Math.max(0, offset - before);

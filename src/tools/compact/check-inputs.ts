@@ -2,8 +2,16 @@ import type { Environment } from '../../engine/environment.ts';
 import { type SstError, UnsupportedError } from '../../errors.ts';
 import type { Finding } from '../finding.ts';
 import { checkInput, type OpenedInput } from './compact-input.ts';
+import type { EntrySpan } from './entry-runs.ts';
 import type { CompactEvents, CompactedInput } from './events.ts';
 import { damagedInputs, type Hole, holeOf, holeWarning } from './holes.ts';
+
+export interface CheckedInputs {
+  readonly inputs: CompactedInput[];
+  readonly holes: Hole[];
+  /** Of each input, the entries that are to be left out. */
+  readonly misplaced: (readonly EntrySpan[])[];
+}
 
 /**
  * Reads all inputs and says what is wrong with them, before anything is written. Throws when one is not whole, unless
@@ -15,9 +23,10 @@ export async function checkInputs(
   salvage: boolean,
   events: CompactEvents,
   advanced: (bytes: number) => void,
-): Promise<{ inputs: CompactedInput[]; holes: Hole[] }> {
+): Promise<CheckedInputs> {
   const inputs: CompactedInput[] = [];
   const holes: Hole[] = [];
+  const misplaced: (readonly EntrySpan[])[] = [];
   let refusal: SstError | undefined;
   let before = 0;
   for (const input of opened) {
@@ -35,11 +44,12 @@ export async function checkInputs(
       const error = damagedInputs(path, faults);
       if (refusal === undefined || refusal instanceof UnsupportedError) refusal = error;
     }
+    misplaced.push(check.misplaced);
     inputs.push({ path, entries: check.points + tombstones.length, bytes: source.size });
   }
   if (refusal !== undefined) throw refusal;
   for (const hole of holes) events.warning(holeWarning(hole));
-  return { inputs, holes };
+  return { inputs, holes, misplaced };
 }
 
 /**

@@ -14,7 +14,9 @@ import { type Finding, findingOf } from '../finding.ts';
 import type { OpenInput } from '../input.ts';
 import { type OpenedTableFile, type OpenOptions, openTableFile } from '../open-any-table.ts';
 import { walkEntries } from '../walk-entries.ts';
-import { KeyRewriter, OrderGuard } from './cursor-keys.ts';
+import { KeyRewriter } from './cursor-keys.ts';
+import { type EntrySpan, OrderWatch, RunCutter } from './entry-runs.ts';
+import { findMisplaced, type Misplaced } from './misplaced.ts';
 
 /** A table that is to be compacted, opened and read once. */
 export interface CompactInput {
@@ -44,7 +46,9 @@ export interface InputCheck {
   /** Point entries. */
   points: number;
   /** In findings' order; those with `lost` may have cost entries. */
-  readonly findings: Finding[];
+  readonly findings: readonly Finding[];
+  /** Point entries that do not fit into the order of the others. */
+  readonly misplaced: readonly EntrySpan[];
 }
 
 /** Opens a table as far as its state allows. Throws SstError when nothing of it can be read. */
@@ -148,38 +152,79 @@ export async function checkInput(
   advanced: (offset: number) => void,
 ): Promise<InputCheck> {
   const check = new InputChecker(input);
-  const visitor = {
-    entry: (entry: EntrySource) => check.entry(entry),
-    damage: (finding: Finding) => check.damage(finding),
-    advanced: (offset: number) => {
+  await visitInput(environment, input, {
+    entry: (entry) => check.entry(entry),
+    damage: (finding) => check.damage(finding),
+    lostBehind: (finding) => check.lostBehind(finding),
+    advanced: (offset) => {
       check.blockEnd = offset;
       advanced(offset);
     },
-  };
-  const { opened } = input;
-  if (opened.plain === undefined) await walkEntries(opened.table, opened.blocks, environment, {}, visitor);
-  else {
-    try {
-      const rows = opened.plain.rows();
-      while (rows.next()) check.entry(rows);
-    } catch (error) {
-      if (!(error instanceof SstError)) throw error;
-      check.lostBehind(findingOf(error));
-    }
+  });
+  return check.finish(check.isMisordered ? await misplacedIn(environment, input) : undefined);
+}
+
+interface InputVisitor {
+  entry(entry: EntrySource): void;
+  damage(finding: Finding): void;
+  /** Nothing behind the fault can be read. */
+  lostBehind(finding: Finding): void;
+  /** Before each block: where it ends. */
+  advanced(offset: number): void;
+}
+
+async function visitInput(
+  environment: Environment,
+  { opened }: OpenedInput,
+  visitor: InputVisitor,
+): Promise<void> {
+  if (opened.plain === undefined) {
+    const entry = (each: EntrySource): true => {
+      visitor.entry(each);
+      return true;
+    };
+    await walkEntries(opened.table, opened.blocks, environment, {}, { ...visitor, entry });
+    return;
   }
-  return check.finish();
+  try {
+    const rows = opened.plain.rows();
+    while (rows.next()) visitor.entry(rows);
+  } catch (error) {
+    if (!(error instanceof SstError)) throw error;
+    visitor.lostBehind(findingOf(error));
+  }
+}
+
+/** Reads the table once more, for what is to be left out so that its keys ascend. */
+async function misplacedIn(environment: Environment, input: OpenedInput): Promise<Misplaced> {
+  const comparator = input.comparator!;
+  const rewriter = new KeyRewriter(input.shape.globalSeqno, input.paddedTimestampSize);
+  const cutter = new RunCutter(comparator);
+  await visitInput(environment, input, {
+    entry: ({ key, keyLength }) => {
+      if (!isPointType(trailerType(key, keyLength))) return;
+      const length = rewriter.rewrite(key, keyLength);
+      cutter.add(rewriter.key, length);
+    },
+    advanced: () => cutter.cut(),
+    damage: () => undefined,
+    lostBehind: () => undefined,
+  });
+  cutter.cut();
+  const suffix = TRAILER_SIZE + comparator.timestampSize;
+  return findMisplaced(cutter.runs, comparator, (key) => key.subarray(0, key.length - suffix));
 }
 
 class InputChecker {
   blockEnd = 0;
+  isMisordered = false;
   private points = 0;
   private readonly findings: Finding[] = [];
   /** Bytes in which no block was found, by offset: the keys on both sides are still to come. */
   private readonly gaps: Finding[] = [];
-  private readonly guard: OrderGuard | undefined;
+  private readonly watch: OrderWatch | undefined;
   private readonly rewriter: KeyRewriter;
   private lastKey: Uint8Array | null = null;
-  private outOfOrder: Finding | undefined;
 
   constructor(private readonly input: OpenedInput) {
     for (const finding of input.openFindings) {
@@ -187,30 +232,22 @@ class InputChecker {
       else this.findings.push(finding);
     }
     this.gaps.sort((a, b) => a.block!.offset - b.block!.offset);
-    this.guard = input.comparator === undefined ? undefined : new OrderGuard(input.comparator);
+    this.watch = input.comparator === undefined ? undefined : new OrderWatch(input.comparator);
     this.rewriter = new KeyRewriter(input.shape.globalSeqno, input.paddedTimestampSize);
   }
 
-  entry(entry: EntrySource): boolean {
+  entry(entry: EntrySource): void {
     const { key, keyLength } = entry;
     const type = trailerType(key, keyLength);
     if (!isPointType(type)) {
       this.lose('entry_malformed', `an entry has type ${type}, which no data block holds`, key, keyLength);
-      return true;
+      return;
     }
     if (this.gaps.length > 0) this.closeGaps(entry);
     this.points++;
-    if (this.guard !== undefined) {
-      const length = this.rewriter.rewrite(key, keyLength);
-      if (!this.guard.accepts(this.rewriter.key, length)) {
-        this.points--;
-        if (this.outOfOrder === undefined) {
-          this.outOfOrder = this.lose('key_order', 'keys are out of order', key, keyLength);
-        } else this.outOfOrder.lost!.entries!++;
-        return true;
-      }
-    }
-    return true;
+    if (this.watch === undefined) return;
+    const length = this.rewriter.rewrite(key, keyLength);
+    if (!this.watch.ascends(this.rewriter.key, length)) this.isMisordered = true;
   }
 
   damage(finding: Finding): void {
@@ -223,11 +260,16 @@ class InputChecker {
     this.findings.push(finding);
   }
 
-  finish(): InputCheck {
+  finish(misplaced: Misplaced | undefined): InputCheck {
     for (const gap of this.gaps) this.lostBehind(gap);
+    if (misplaced !== undefined) {
+      for (const finding of this.findings) misplaced.correct(finding);
+      this.findings.push(...misplaced.findings);
+      for (const { start, end } of misplaced.entries) this.points -= end - start;
+    }
     this.compareCounts();
     this.compareTombstones();
-    return { points: this.points, findings: this.findings };
+    return { points: this.points, findings: this.findings, misplaced: misplaced?.entries ?? [] };
   }
 
   /** Where the footer is lost, only the properties tell whether more followed. */
@@ -307,20 +349,13 @@ class InputChecker {
     this.lastKey = this.gaps.length > 0 ? this.userKey(entry.key, entry.keyLength) : this.lastKey;
   }
 
-  private lose(code: string, message: string, key: Uint8Array, keyLength: number): Finding {
+  private lose(code: string, message: string, key: Uint8Array, keyLength: number): void {
     const at = this.userKey(key, keyLength);
-    const finding: Finding = {
-      code,
-      severity: 'damage',
-      message,
-      lost: { after: at, before: at, entries: 1 },
-    };
-    this.findings.push(finding);
-    return finding;
+    this.findings.push({ code, severity: 'damage', message, lost: { after: at, before: at, entries: 1 } });
   }
 
   private lastUserKey(): Uint8Array | null {
-    const last = this.guard?.lastKey();
+    const last = this.watch?.lastKey();
     if (last === undefined || last === null) return this.lastKey;
     const { comparator } = this.input;
     return last.subarray(0, last.length - TRAILER_SIZE - (comparator?.timestampSize ?? 0));

@@ -7,11 +7,11 @@ import { TRAILER_SIZE, trailerType } from '../../format/internal-key.ts';
 import type { PlainTableIterator } from '../../format/plain/plain-table-iterator.ts';
 import type { EntrySource } from '../../format/table-entry.ts';
 import { isPointType } from '../../format/value-type.ts';
-import type { Comparator } from '../../operators/comparator.ts';
 import type { KeyFilter } from '../key-range.ts';
 import { needsDictionary } from '../walk-entries.ts';
 import type { CompactInput } from './compact-input.ts';
-import { KeyRewriter, OrderGuard } from './cursor-keys.ts';
+import { KeyRewriter } from './cursor-keys.ts';
+import type { EntrySpan } from './entry-runs.ts';
 
 const EMPTY = new Uint8Array(0);
 
@@ -23,6 +23,8 @@ export interface CursorOptions {
   readonly batchBytes: number;
   /** Passes over what is damaged. Otherwise damage throws. */
   readonly salvage: boolean;
+  /** Entries that are left out, counted over all that can be read. */
+  readonly misplaced: readonly EntrySpan[];
   /** Only keys that it accepts. */
   readonly filter: KeyFilter | undefined;
   /** How far in the file the cursor has come, in bytes. */
@@ -54,13 +56,12 @@ export class TableCursor implements EntryCursor {
   private readonly rows: PlainTableIterator | undefined;
   private inBlock = false;
   private readonly rewriter: KeyRewriter | undefined;
-  private readonly order: OrderGuard | undefined;
+  private nextMisplaced = 0;
   private readonly blockCount: number;
 
   constructor(
     private readonly input: CompactInput,
     private readonly environment: Environment,
-    comparator: Comparator,
     private readonly options: CursorOptions,
   ) {
     const { shape, paddedTimestampSize, opened } = input;
@@ -70,7 +71,6 @@ export class TableCursor implements EntryCursor {
       shape.globalSeqno !== undefined || paddedTimestampSize > 0
         ? new KeyRewriter(shape.globalSeqno, paddedTimestampSize)
         : undefined;
-    this.order = options.salvage ? new OrderGuard(comparator) : undefined;
   }
 
   next(): boolean {
@@ -78,7 +78,7 @@ export class TableCursor implements EntryCursor {
       const entry = this.nextStored();
       if (entry === undefined) return false;
       if (!this.isUsable(entry)) continue;
-      this.count++;
+      if (this.isMisplaced(this.count++)) continue;
       if (this.options.filter !== undefined && !this.isAccepted(entry)) continue;
       this.data = entry.data;
       this.valueStart = entry.valueStart;
@@ -90,7 +90,7 @@ export class TableCursor implements EntryCursor {
         this.keyLength = this.rewriter.rewrite(entry.key, entry.keyLength);
         this.key = this.rewriter.key;
       }
-      if (this.order === undefined || this.order.accepts(this.key, this.keyLength)) return true;
+      return true;
     }
   }
 
@@ -117,6 +117,14 @@ export class TableCursor implements EntryCursor {
       file: this.input.path,
       blockType: 'data',
     });
+  }
+
+  private isMisplaced(entry: number): boolean {
+    const { misplaced } = this.options;
+    while (this.nextMisplaced < misplaced.length && misplaced[this.nextMisplaced]!.end <= entry) {
+      this.nextMisplaced++;
+    }
+    return this.nextMisplaced < misplaced.length && misplaced[this.nextMisplaced]!.start <= entry;
   }
 
   private isAccepted({ key, keyLength }: EntrySource): boolean {
