@@ -172,6 +172,16 @@ describe('outputs', () => {
     expect(dump.footer.format).toBe('leveldb');
     expect((await runHere(['verify', 'a.ldb'], { cwd })).status).toBe(0);
   });
+
+  it("of LevelDB's tables are RocksDB's where a version of these is asked for", async () => {
+    for (const asked of [['--format-version', '4'], ['--ingestable']]) {
+      const outcome = await compact('demo:leveldb.ldb', '--out', 'a.sst', '--force', ...asked);
+      expect(outcome.status, outcome.stderr).toBe(0);
+      const dump = JSON.parse((await runHere(['dump', 'a.sst', '--json'], { cwd })).stdout.toString());
+      expect(dump.footer).toMatchObject({ format: 'block-based', formatVersion: asked[1] === '4' ? 4 : 5 });
+      expect((await runHere(['verify', 'a.sst'], { cwd })).status).toBe(0);
+    }
+  });
 });
 
 describe('rules', () => {

@@ -5,7 +5,7 @@ import type { KeyHash } from '../../hash/key-hash.ts';
 import type { HashFunctions } from '../../hash/registry.ts';
 import { BlockBuilder } from '../block/block-builder.ts';
 import { TRAILER_SIZE, trailerType } from '../internal-key.ts';
-import { isPointType, ValueType } from '../value-type.ts';
+import { entryTypeName, isPointType, ValueType } from '../value-type.ts';
 import { BlockCompressor } from './block-compressor.ts';
 import { resolveTableOptions } from './check-options.ts';
 import { CompressionQueue } from './compression-queue.ts';
@@ -110,7 +110,7 @@ export class TableBuilder {
       throw tooShort(keyEnd - keyStart);
     const type = trailerType(key, keyEnd);
     if (!isPointType(type) || (this.options.writerProfile === 'leveldb' && type > ValueType.value)) {
-      throw wrongType(type);
+      throw this.wrongType(type);
     }
     if (this.stripper !== undefined) {
       keyEnd = this.stripper.stripInternalKey(key, keyStart, keyEnd);
@@ -137,7 +137,8 @@ export class TableBuilder {
     const { timestampSize } = this.options.comparator;
     if (startEnd - startStart < TRAILER_SIZE + timestampSize) throw tooShort(startEnd - startStart);
     const type = trailerType(start, startEnd);
-    if (type !== ValueType.rangeDeletion || this.options.writerProfile === 'leveldb') throw wrongType(type);
+    if (type !== ValueType.rangeDeletion || this.options.writerProfile === 'leveldb')
+      throw this.wrongType(type);
     if (this.stripper !== undefined) {
       startEnd = this.stripper.stripInternalKey(start, startStart, startEnd);
       startStart = 0;
@@ -219,6 +220,13 @@ export class TableBuilder {
       collector.add(key, keyStart, keyEnd, value, valueStart, valueEnd);
     }
   }
+
+  private wrongType(type: number): InvalidArgumentError {
+    const isLevelDb = this.options.writerProfile === 'leveldb';
+    const why = isLevelDb ? "LevelDB's tables have puts and deletes alone" : 'it stands elsewhere in a table';
+    const name = entryTypeName(type);
+    return new InvalidArgumentError('key', name, `an entry of type ${name} cannot be stored here: ${why}`);
+  }
 }
 
 /**
@@ -252,13 +260,5 @@ function tooShort(length: number): InvalidArgumentError {
     'key',
     '',
     `a key of ${length} bytes has no room for what an internal key ends in`,
-  );
-}
-
-function wrongType(type: number): InvalidArgumentError {
-  return new InvalidArgumentError(
-    'key',
-    String(type),
-    `the table cannot store an entry of type ${type} there`,
   );
 }

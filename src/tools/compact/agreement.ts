@@ -119,9 +119,10 @@ export function outputOptions(
 ): TableOptions {
   const [largest] = [...inputs].sort((a, b) => b.source.size - a.source.size);
   const told = optionsOfInput(largest!, voice.note);
-  // LevelDB's tables hold puts and deletes alone, and no range tombstones.
+  // LevelDB's tables hold puts and deletes alone, no range tombstones, and have no format_version.
   const isLevelDb =
     told.writerProfile === 'leveldb' &&
+    asked.formatVersion === undefined &&
     inputs.every(({ opened }) => opened.plain === undefined && opened.table.family === 'leveldb');
   const { writerProfile: _, ...rest } = told;
   const base = fittingOptions(isLevelDb ? told : rest, asked);

@@ -49,7 +49,7 @@ describe('of entries that do not ascend', () => {
         ['a', 'b', 'd'],
         ['c', 'e', 'f'],
       ],
-      'abdef',
+      'abcef',
     ],
   ];
   it.each(cases)('%s', (_, blocks, stays) => {
