@@ -230,6 +230,12 @@ export default class Compact extends SstkitCommand {
       progress = undefined;
       if (result.outputs.length === 0 && !flags['dry-run'])
         this.note('nothing is left: no output was written');
+      const outputs = result.outputs.map(({ path }) => path);
+      const [old, ...others] = targets?.leftFromBefore(outputs) ?? [];
+      if (old !== undefined) {
+        const more = others.length === 0 ? '' : `, and ${others.length} others`;
+        this.complain(`${old}${more}: from before, and no output of this run`);
+      }
       const theme = await openTheme(this.stdoutIsTerminal, process.env);
       writeCompactReport(this.stdout, result, { format, bytes: flags.bytes, theme });
       return worstStatus(

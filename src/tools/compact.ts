@@ -279,6 +279,12 @@ class Compaction {
           'of such the one of the first PATH is kept',
       );
     }
+    if (machine.ambiguous > 0) {
+      this.events.warning(
+        `${machine.ambiguous} entries have the key and sequence number of another entry, and another type: ` +
+          'which of them is newer cannot be told, here their order in a table decides',
+      );
+    }
   }
 
   private plan(cursors: readonly TableCursor[], sample: EntrySample): Promise<CompactPlan[]> {

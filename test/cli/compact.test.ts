@@ -106,6 +106,29 @@ describe('outputs', () => {
     expect(await compact(...words, '--out', 'one.sst', '--force')).toMatchObject({ status: 2 });
   });
 
+  it('are told apart from tables that stood there before', async () => {
+    await compact('demo:basic.sst', '--target-file-size', '1k', '--block-size', '256', '--out', 'dir');
+    const fewer = await compact('demo:basic.sst', '--out', 'dir', '--force');
+    expect(fewer).toMatchObject({ status: 0 });
+    expect(fewer.stderr).toMatch(
+      /^dir\/000002\.sst, and \d+ others: from before, and no output of this run$/m,
+    );
+    const nothing = await compact('demo:basic.sst', '--to', '', '--out', 'dir/000001.sst', '--force');
+    expect(nothing.stderr).toContain('dir/000001.sst: from before');
+    await compact('demo:basic.sst', '--out', 'one.sst');
+    const same = await compact('demo:basic.sst', '--out', 'one.sst', '--force', '--quiet');
+    expect(same.stderr).toBe('');
+  });
+
+  it("do not go into a database's directory", async () => {
+    mkdirSync(inFolder('db'));
+    writeFileSync(path.join(inFolder('db'), 'CURRENT'), 'MANIFEST-000001\n');
+    const refused = await compact('demo:basic.sst', '--out', 'db', '--force');
+    expect(refused).toMatchObject({ status: 2 });
+    expect(refused.stderr).toContain('DB directory');
+    expect(readdirSync(inFolder('db'))).toEqual(['CURRENT']);
+  });
+
   it('take an empty directory', async () => {
     mkdirSync(inFolder('empty'));
     expect(await compact('demo:basic.sst', '--out', 'empty')).toMatchObject({ status: 0 });
@@ -185,6 +208,18 @@ describe('outputs', () => {
 });
 
 describe('rules', () => {
+  it('warn where they cannot tell which of two entries is newer', async () => {
+    const write = (name: string, type: string): Promise<Outcome> => {
+      const row = { key: '61', seqno: '5', type, value: '' };
+      writeFileSync(inFolder('rows.ndjson'), JSON.stringify(row));
+      return runHere(['write', '--in', 'rows.ndjson', '--out', name], { cwd });
+    };
+    await write('put.sst', 'put');
+    await write('delete.sst', 'delete');
+    const outcome = await compact('delete.sst', 'put.sst', '--out', 'a.sst', '--quiet');
+    expect(outcome.stderr).toContain('1 entries have the key and sequence number of another entry');
+  });
+
   it('keep what snapshots see', async () => {
     const file = fixture('content/many-versions.sst');
     const { rows } = await scanRows([file]);

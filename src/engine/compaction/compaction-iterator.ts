@@ -90,6 +90,8 @@ export class CompactionIterator {
   readonly drops: DropCounts = noDrops();
   /** Entries of which another source had one with the same internal key. */
   repeated = 0;
+  /** Entries with key and sequence number of another one, and another type: which is newer cannot be told. */
+  ambiguous = 0;
 
   private readonly earliestSnapshot: ComparableSeqno;
   private readonly timestampSize: number;
@@ -150,6 +152,8 @@ export class CompactionIterator {
       this.repeated++;
       this.drop(key, keyLength, source, 'overwritten', seqno);
       return;
+    } else if (seqno === entry.seqno) {
+      this.ambiguous++;
     }
     entry.source = source;
     entry.key = key;

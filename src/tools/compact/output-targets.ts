@@ -11,14 +11,16 @@ const MAX_OUTPUTS = 900;
 
 export interface OutputTargets {
   open(number: number): OutputTarget;
+  /** Tables from before that stay beside the outputs, or under their name where there are none. */
+  leftFromBefore(outputs: readonly string[]): string[];
   /** Removes all that was not committed. */
   discard(): void;
 }
 
 /**
  * Where a compaction's outputs go: the file `out`, or the directory `out` (one that exists, one that ends in a
- * slash, or where there may be `many` outputs). Throws InvalidArgumentError for outputs that exist already, unless
- * `force` is set.
+ * slash, or where there may be `many` outputs). Throws InvalidArgumentError for a database's directory, whose tables
+ * have such names, too, and for outputs that exist already, unless `force` is set.
  */
 export function openTargets(out: string, { force, many }: { force: boolean; many: boolean }): OutputTargets {
   const exists = existsSync(out);
@@ -33,8 +35,12 @@ export function openTargets(out: string, { force, many }: { force: boolean; many
   if (!isDirectory && exists && !force) {
     throw new InvalidArgumentError('out', out, `${out} exists already: --force replaces it`);
   }
-  if (isDirectory && exists && !force) {
-    const table = readdirSync(out).find((name) => name.endsWith('.sst'));
+  if (isDirectory && existsSync(join(out, 'CURRENT'))) {
+    throw new InvalidArgumentError('out', out, `${out} is a DB directory: outputs go elsewhere`);
+  }
+  const tables = isDirectory && exists ? readdirSync(out).filter((name) => name.endsWith('.sst')) : [];
+  if (!force) {
+    const [table] = tables;
     if (table !== undefined) {
       throw new InvalidArgumentError(
         'out',
@@ -69,6 +75,10 @@ export function openTargets(out: string, { force, many }: { force: boolean; many
         commit: () => file.commit(),
         discard: () => file.discard(),
       };
+    },
+    leftFromBefore(outputs) {
+      const before = isDirectory ? tables.sort().map((name) => join(out, name)) : exists ? [out] : [];
+      return before.filter((path) => !outputs.includes(path));
     },
     discard() {
       for (const file of opened) file.discard();
