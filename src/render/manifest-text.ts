@@ -2,6 +2,7 @@ import type { EditRecord, EditView, FileView, KeyView, LiveSet } from '../tools/
 import { type BytesMode, formatHex, formatKey } from './key-format.ts';
 import type { ByteSink } from './sink.ts';
 import { writeTable } from './table.ts';
+import { storedText, writePairs, writeSection } from './text-sections.ts';
 import type { Theme } from './theme.ts';
 
 /** A MANIFEST for people: each edit with a line a field, then the live files as tables. */
@@ -14,7 +15,7 @@ export class ManifestText {
 
   head(path: string, size: number): void {
     this.sink.writeLine(`${this.theme.heading(path)}: MANIFEST, ${size} bytes`);
-    this.heading('Edits');
+    this.section('Edits');
   }
 
   edit({ offset, size, edit }: EditRecord): void {
@@ -28,8 +29,8 @@ export class ManifestText {
   live({ families, state, end }: LiveSet): void {
     const { sink, theme } = this;
     for (const { family, levels } of families) {
-      const comparator = family.comparator === undefined ? 'no comparator' : this.name(family.comparator);
-      this.heading(`Column family ${this.name(family.name)} (${family.id}), ${comparator}`);
+      const comparator = family.comparator === undefined ? 'no comparator' : storedText(family.comparator);
+      this.section(`Column family ${storedText(family.name)} (${family.id}), ${comparator}`);
       const rows = levels.flatMap(({ level, files }) =>
         files.map((file) => [
           level,
@@ -57,26 +58,16 @@ export class ManifestText {
         );
       }
     }
-    this.heading('Counters');
-    const rows = [
-      ['DB id', state.dbId === undefined ? undefined : this.name(state.dbId)],
+    this.section('Counters');
+    writePairs(sink, theme, [
+      ['DB id', state.dbId === undefined ? undefined : storedText(state.dbId)],
       ['next file number', state.nextFileNumber],
       ['last sequence number', state.lastSequence],
       ['previous log number', state.previousLogNumber],
       ['smallest log number to keep', state.minLogNumberToKeep],
       ['largest column family', state.maxColumnFamily],
       ['end of the log', `${end.state}, at ${end.offset}`],
-    ] as const;
-    const columns = [
-      { title: '', paint: theme.label },
-      { title: '', align: 'left' as const },
-    ];
-    writeTable(
-      sink,
-      columns,
-      rows.filter(([, value]) => value !== undefined),
-      { indent: 2 },
-    );
+    ]);
   }
 
   private fields(edit: EditView): string[] {
@@ -85,7 +76,7 @@ export class ManifestText {
       if (value !== undefined) lines.push(`${name} ${value}`);
     };
     const text = (value: string | undefined): string | undefined =>
-      value === undefined ? undefined : this.name(value);
+      value === undefined ? undefined : storedText(value);
     add('DB id', text(edit.dbId));
     add('comparator', text(edit.comparator));
     add('log number', edit.logNumber);
@@ -133,7 +124,7 @@ export class ManifestText {
     add('path', file.pathId);
     add('oldest blob file', file.oldestBlobFile);
     if (file.fileChecksum !== undefined && file.fileChecksum.length > 0) {
-      add(this.name(file.fileChecksumFunction ?? 'checksum'), formatHex(file.fileChecksum));
+      add(storedText(file.fileChecksumFunction ?? 'checksum'), formatHex(file.fileChecksum));
     }
     for (const { tag, bytes } of file.unknown ?? []) add(`unknown field ${tag}:`, formatHex(bytes));
     return parts.join(', ');
@@ -143,13 +134,7 @@ export class ManifestText {
     return `${formatKey(userKey, this.bytes)} (${seqno}, ${type})`;
   }
 
-  /** Text from the file, on one line whatever it holds. */
-  private name(text: string): string {
-    return formatKey(new TextEncoder().encode(text), 'utf8');
-  }
-
-  private heading(title: string): void {
-    this.sink.writeLine('');
-    this.sink.writeLine(this.theme.heading(title));
+  private section(title: string): void {
+    writeSection(this.sink, this.theme, title);
   }
 }

@@ -3,7 +3,7 @@ import type { OperationView } from '../tools/wal-operation.ts';
 import { type BytesMode, bytesWriter, formatHex, writeEscapedColumnName } from './key-format.ts';
 import { blobText } from './rows.ts';
 import type { ByteSink } from './sink.ts';
-import { writeTable } from './table.ts';
+import { writePairs, writeSection } from './text-sections.ts';
 import type { Theme } from './theme.ts';
 
 /** A WAL for people: each record with a line an operation, its fields parted by TABs as in the rows of scan. */
@@ -16,7 +16,7 @@ export class WalText {
 
   head(path: string, size: number): void {
     this.sink.writeLine(`${this.theme.heading(path)}: write-ahead log, ${size} bytes`);
-    this.heading('Records');
+    writeSection(this.sink, this.theme, 'Records');
   }
 
   batch({ offset, size, seqno, count, operations }: BatchView): void {
@@ -38,18 +38,13 @@ export class WalText {
 
   end(summary: WalSummary | undefined): void {
     if (summary === undefined) return;
-    this.heading('End');
+    writeSection(this.sink, this.theme, 'End');
     const { end, batches, operations } = summary;
-    const rows = [
+    writePairs(this.sink, this.theme, [
       ['batches', batches],
       ['operations', operations],
       ['end of the log', `${end.state}, at ${end.offset}`],
-    ] as const;
-    const columns = [
-      { title: '', paint: this.theme.label },
-      { title: '', align: 'left' as const },
-    ];
-    writeTable(this.sink, columns, rows, { indent: 2 });
+    ]);
   }
 
   /** [column family, where it is not 0], key, seqno, type, value. */
@@ -83,11 +78,6 @@ export class WalText {
 
   private put(field: Uint8Array): void {
     bytesWriter(this.bytes)(this.sink, field, 0, field.length);
-  }
-
-  private heading(title: string): void {
-    this.sink.writeLine('');
-    this.sink.writeLine(this.theme.heading(title));
   }
 }
 
