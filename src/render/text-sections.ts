@@ -1,6 +1,5 @@
 /** What the dumps for people are made of: sections, labelled values, and text that comes from a file. */
 
-import { utf8Bytes } from '../bytes/text.ts';
 import type { BlockHandle } from '../format/block-handle.ts';
 import { formatKey } from './key-format.ts';
 import type { ByteSink } from './sink.ts';
@@ -25,7 +24,7 @@ export function writePairs(sink: ByteSink, theme: Theme, pairs: readonly (readon
 
 /** Text from a file on one line, whatever it holds. */
 export function storedText(text: string): string {
-  return formatKey(utf8Bytes(text), 'utf8');
+  return formatKey(new TextEncoder().encode(text), 'utf8');
 }
 
 /** Where a block lies. */

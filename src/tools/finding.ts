@@ -1,5 +1,6 @@
 import { toHex } from '../bytes/text.ts';
 import { CorruptionError, type SstError, UnsupportedError } from '../errors.ts';
+import type { LoadedBlock } from '../format/block-pipeline.ts';
 import type { BlockType } from '../format/block-type.ts';
 
 export type Severity = 'damage' | 'warning' | 'note';
@@ -49,6 +50,11 @@ export function findingOf(error: SstError, block?: Finding['block']): Finding {
     if (error.computed !== undefined) finding.computed = error.computed;
   }
   return finding;
+}
+
+/** Where a data block lies, for a finding about it. */
+export function dataBlockOf({ offset, size, ordinal }: LoadedBlock): NonNullable<Finding['block']> {
+  return { type: 'data', offset, size, ordinal };
 }
 
 /** `lost` in JSON documents: keys in hexadecimal. */

@@ -8,7 +8,7 @@ import { TRAILER_SIZE } from '../format/internal-key.ts';
 import { type EntrySource, userKeyEnd } from '../format/table-entry.ts';
 import type { TableReader } from '../format/table-reader.ts';
 import { DamageShapes } from './damage-shape.ts';
-import { type Finding, findingOf } from './finding.ts';
+import { dataBlockOf, type Finding, findingOf } from './finding.ts';
 import { LossTracker } from './loss-tracker.ts';
 
 export interface WalkOptions {
@@ -180,7 +180,7 @@ class BlockEntries {
   }
 
   private loseEntry(block: LoadedBlock, error: SstError): void {
-    const place = { type: 'data', offset: block.offset, size: block.size, ordinal: block.ordinal } as const;
+    const place = dataBlockOf(block);
     const finding = findingOf(error, place);
     if (error.code === 'block_checksum') finding.shape = this.shapes.of(place);
     this.tracker.lose(finding);

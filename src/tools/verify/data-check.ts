@@ -1,5 +1,5 @@
 import type { Environment } from '../../engine/environment.ts';
-import { CorruptionError, SstError, withPending } from '../../errors.ts';
+import { CorruptionError, SstError } from '../../errors.ts';
 import { BlockIterator } from '../../format/block/block-iterator.ts';
 import type { BlockHandle } from '../../format/block-handle.ts';
 import { BlockList } from '../../format/block-list.ts';
@@ -11,19 +11,21 @@ import {
   decodePreferredSeqno,
   decodeWideColumns,
 } from '../../format/entry-value.ts';
-import { type DataBlockList, listDataBlocks } from '../../format/index/data-blocks.ts';
+import type { DataBlockList } from '../../format/index/data-blocks.ts';
 import { TRAILER_SIZE, trailerType } from '../../format/internal-key.ts';
 import type { TableReader } from '../../format/table-reader.ts';
-import { entryTypeName, isPointType, ValueType } from '../../format/value-type.ts';
-import { type DamageShape, type Finding, findingOf } from '../finding.ts';
+import { isPointType, ValueType } from '../../format/value-type.ts';
+import { type DamageShape, dataBlockOf, type Finding, findingOf } from '../finding.ts';
 import { LossTracker } from '../loss-tracker.ts';
 import { dictionaryMissing, needsDictionary } from '../walk-entries.ts';
+import { DamagedRuns } from './damaged-runs.ts';
+import { EntryFaults } from './entry-faults.ts';
 import { EntryTotals } from './entry-totals.ts';
 import type { FilterCheck } from './filter-check.ts';
 import type { FindingLog } from './finding-log.ts';
 import { KeyOrder } from './key-order.ts';
-import { keyText } from './key-text.ts';
 import { RestartCheck } from './restart-check.ts';
+import { SeparatorCheck } from './separator-check.ts';
 import type { TableObserver } from './table-observer.ts';
 
 export interface DataCheckOptions {
@@ -67,10 +69,9 @@ export class DataCheck {
   private readonly minKeyLength: number;
   private readonly indexProblems: { error: SstError; position: number }[];
   private readonly holes: BlockHandle[];
-  private readonly separatorsKnown: boolean;
-  /** `checksumsOnly`: damaged blocks side by side, with what is kept of them. */
-  private separators: ByteArena | undefined;
-  private readonly runs: { first: number; end: number; findings: Finding[] }[] = [];
+  private readonly separators: SeparatorCheck;
+  /** `checksumsOnly`: what was lost, as no contents are decoded that would tell. */
+  private readonly runs: DamagedRuns;
 
   constructor(
     private readonly table: TableReader,
@@ -84,7 +85,8 @@ export class DataCheck {
     this.minKeyLength = TRAILER_SIZE + table.storedTimestampSize;
     this.indexProblems = [...blocks.problems];
     this.holes = [...options.holes];
-    this.separatorsKnown = table.index?.guessed === false && blocks.separators.count === blocks.count;
+    this.runs = new DamagedRuns(table, blocks, options.dictionaryLost ? 'lost' : options.dictionary);
+    this.separators = new SeparatorCheck(table, blocks, this.iterator, this.order, options.firstKeys, log);
   }
 
   async run(environment: Environment): Promise<void> {
@@ -111,7 +113,7 @@ export class DataCheck {
       },
     );
     this.passProblems(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
-    if (options.checksumsOnly) await this.closeRuns();
+    if (options.checksumsOnly) await this.runs.close();
     this.tracker.end();
   }
 
@@ -172,58 +174,14 @@ export class DataCheck {
   }
 
   private loseBlock(block: LoadedBlock, error: SstError): void {
-    this.lose(findingOf(error, blockOf(block)));
+    this.lose(findingOf(error, dataBlockOf(block)));
   }
 
   private checkSum(block: LoadedBlock): void {
     if (block.error === undefined) return;
     const kept = this.losses.length;
     this.loseBlock(block, block.error);
-    const findings = this.losses.slice(kept);
-    const last = this.runs.at(-1);
-    if (last?.end === block.ordinal) {
-      last.end++;
-      last.findings.push(...findings);
-    } else if (findings.length > 0) {
-      this.runs.push({ first: block.ordinal, end: block.ordinal + 1, findings });
-    }
-  }
-
-  /**
-   * Lost ranges where no contents were decoded: from the key before to the key behind each run of damaged blocks,
-   * from the neighbouring blocks, or from the separators where these cannot be decoded.
-   */
-  private async closeRuns(): Promise<void> {
-    for (const { first, end, findings } of this.runs) {
-      const after = first === 0 ? null : await this.borderKey(first - 1, 'last');
-      const before = end >= this.blocks.count ? null : await this.borderKey(end, 'first');
-      for (const finding of findings) finding.lost = { after, before, entries: null };
-    }
-  }
-
-  private async borderKey(ordinal: number, side: 'first' | 'last'): Promise<Uint8Array | null> {
-    const { table, blocks, options } = this;
-    const { index } = table;
-    try {
-      const handle = { offset: blocks.offsets[ordinal]!, size: blocks.sizes[ordinal]! };
-      if (options.dictionaryLost) throw dictionaryMissing(table.blocks.place(handle.offset, 'data'));
-      const contents = await withPending(() => table.blocks.read(handle, 'data', options.dictionary));
-      const { iterator } = this;
-      iterator.reset(contents);
-      while (iterator.next() && side === 'last');
-      if (iterator.keyLength >= this.minKeyLength) {
-        return iterator.key.slice(0, iterator.keyLength - this.minKeyLength);
-      }
-    } catch (error) {
-      if (!(error instanceof SstError)) throw error;
-    }
-    if (index === undefined || index.guessed) return null;
-    // Listed without separators, as they are rarely needed here.
-    this.separators ??= (await listDataBlocks(table)).separators;
-    if (this.separators.count !== blocks.count) return null;
-    const separator = this.separators.at(side === 'last' ? ordinal : ordinal - 1);
-    const suffix = (index.userKeys ? 0 : TRAILER_SIZE) + table.storedTimestampSize;
-    return separator.slice(0, Math.max(0, separator.length - suffix));
+    this.runs.add(block.ordinal, this.losses.slice(kept));
   }
 
   private checkBlock(block: LoadedBlock): void {
@@ -248,7 +206,7 @@ export class DataCheck {
   }
 
   private checkEntries(block: LoadedBlock): void {
-    const { iterator, restarts, totals, tracker, order, minKeyLength } = this;
+    const { iterator, restarts, separators, totals, tracker, order, minKeyLength } = this;
     const { filter, observer } = this.options;
     // A block that fails before its first entry leaves nothing behind of the block before it.
     iterator.count = 0;
@@ -267,7 +225,7 @@ export class DataCheck {
       if (good++ === 0) {
         tracker.good(iterator);
         observer?.point(key, keyLength);
-        this.checkFirstKey(block);
+        separators.first(block);
       }
       if (order !== undefined) {
         const relation = order.next(key, keyLength);
@@ -281,11 +239,11 @@ export class DataCheck {
     if (good > 0 && iterator.keyLength >= minKeyLength) {
       tracker.good(iterator);
       observer?.point(iterator.key, iterator.keyLength);
-      this.checkLastKey(block);
+      separators.last(block);
     }
     this.checkHashIndex(block.contents, layout, faults);
     if (restarts.fault !== '') faults.structure(restarts.fault);
-    for (const finding of faults.findings(blockOf(block))) {
+    for (const finding of faults.findings(dataBlockOf(block))) {
       if (finding.code === 'entry_malformed' && faults.lost) this.lose(finding);
       else this.log.add(finding);
     }
@@ -317,70 +275,6 @@ export class DataCheck {
     this.options.observer?.blob(this.iterator.key, this.iterator.keyLength, blob);
   }
 
-  private checkFirstKey(block: LoadedBlock): void {
-    const { key, keyLength } = this.iterator;
-    const { firstKeys } = this.options;
-    if (firstKeys !== undefined && block.ordinal < firstKeys.count) {
-      const told = firstKeys.at(block.ordinal);
-      if (told.length !== keyLength || told.some((byte, i) => byte !== key[i])) {
-        this.separatorFault(
-          block,
-          `the index says that its first key is ${keyText(told, told.length)}, it is`,
-        );
-      }
-    }
-    if (block.ordinal === 0 || !this.separatorsKnown) return;
-    const order = this.compareToSeparator(block.ordinal - 1);
-    if (order !== undefined && order <= 0) {
-      const separator = this.blocks.separators.at(block.ordinal - 1);
-      this.separatorFault(
-        block,
-        `the index parts it from the block before it at ${keyText(separator, separator.length)}, its first key is`,
-      );
-    }
-  }
-
-  private checkLastKey(block: LoadedBlock): void {
-    if (!this.separatorsKnown) return;
-    const order = this.compareToSeparator(block.ordinal);
-    if (order !== undefined && order > 0) {
-      const separator = this.blocks.separators.at(block.ordinal);
-      this.separatorFault(
-        block,
-        `the index says that it ends at ${keyText(separator, separator.length)} or before, its last key is`,
-      );
-    }
-  }
-
-  /** The iterator's key against the separator of a block; undefined where the order is not known. */
-  private compareToSeparator(ordinal: number): number | undefined {
-    const { order, iterator, table } = this;
-    if (order === undefined) return undefined;
-    const separator = this.blocks.separators.at(ordinal);
-    if (table.index!.userKeys) {
-      if (separator.length < table.storedTimestampSize) return undefined;
-      return order.compareUserKeys(
-        iterator.key,
-        iterator.keyLength - TRAILER_SIZE,
-        separator,
-        separator.length,
-      );
-    }
-    // The check of the index has said that it is too short.
-    if (separator.length < this.minKeyLength) return undefined;
-    return order.compare(iterator.key, iterator.keyLength, separator, separator.length);
-  }
-
-  private separatorFault(block: LoadedBlock, what: string): void {
-    const { key, keyLength } = this.iterator;
-    this.log.add({
-      code: 'index_separator',
-      severity: 'damage',
-      message: `${what} ${keyText(key, keyLength)}`,
-      block: blockOf(block),
-    });
-  }
-
   /** A bucket holds the number of a restart, or one of two marks: none, several. */
   private checkHashIndex(
     contents: Uint8Array,
@@ -400,91 +294,3 @@ export class DataCheck {
 
 /** Buckets from here on name no restart: 254 stands for several, 255 for none. */
 const HASH_BUCKET_MARKS = 254;
-
-function blockOf(block: LoadedBlock): NonNullable<Finding['block']> {
-  return { type: 'data', offset: block.offset, size: block.size, ordinal: block.ordinal };
-}
-
-/** What is wrong with the entries of one block: each kind of fault once, with its number and its first case. */
-class EntryFaults {
-  lost = false;
-  private readonly kinds: {
-    code: string;
-    severity: Finding['severity'];
-    kind: string;
-    first: string;
-    count: number;
-  }[] = [];
-
-  shortKey(entryStart: number, keyLength: number, minKeyLength: number): void {
-    this.lost = true;
-    this.add(
-      'entry_malformed',
-      'damage',
-      'short',
-      () =>
-        `entry at ${entryStart} in the block: a key of ${keyLength} bytes, ${minKeyLength} or more belong to one`,
-    );
-  }
-
-  wrongType(entryStart: number, type: number): void {
-    this.add(
-      'entry_malformed',
-      'damage',
-      'type',
-      () => `entry at ${entryStart} in the block has type ${entryTypeName(type)}, which no data block holds`,
-    );
-  }
-
-  value(entryStart: number, type: number, error: SstError): void {
-    const { code, severity, message } = findingOf(error);
-    this.add(
-      code,
-      severity,
-      'value',
-      () => `${entryTypeName(type)} entry at ${entryStart} in the block: ${message}`,
-    );
-  }
-
-  misplaced(relation: 'before' | 'repeated' | 'same_seqno', entry: BlockIterator, ordinal: number): void {
-    const key = (): string =>
-      `entry at ${entry.entryStart} of block ${ordinal}, key ${keyText(entry.key, entry.keyLength)}`;
-    if (relation === 'before') {
-      this.add('key_order', 'damage', relation, () => `${key()}, belongs before the entry in front of it`);
-    } else if (relation === 'repeated') {
-      this.add(
-        'key_order',
-        'damage',
-        relation,
-        () => `${key()}, repeats key and sequence number of the entry before`,
-      );
-    } else {
-      this.add(
-        'key_order',
-        'warning',
-        relation,
-        () => `${key()}, has key and sequence number of the entry before, and another type`,
-      );
-    }
-  }
-
-  /** Restarts, hash index. */
-  structure(reason: string): void {
-    this.add('block_format', 'damage', 'structure', () => reason);
-  }
-
-  findings(block: NonNullable<Finding['block']>): Finding[] {
-    return this.kinds.map(({ code, severity, first, count }) => ({
-      code,
-      severity,
-      message: count === 1 ? first : `${first} (the first of ${count} such entries in the block)`,
-      block,
-    }));
-  }
-
-  private add(code: string, severity: Finding['severity'], kind: string, first: () => string): void {
-    const known = this.kinds.find((each) => each.kind === kind);
-    if (known !== undefined) known.count++;
-    else this.kinds.push({ code, severity, kind, first: first(), count: 1 });
-  }
-}
