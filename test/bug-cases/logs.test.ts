@@ -4,23 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ByteWriter } from '../../src/bytes/byte-writer.ts';
 import { memorySource } from '../../src/bytes/source.ts';
 import { utf8, utf8Bytes } from '../../src/bytes/text.ts';
 import { type LogEnd, type LogFault, LogReader } from '../../src/format/log/log-reader.ts';
-import { LogWriter, type LogWriterOptions } from '../../src/format/log/log-writer.ts';
+import type { LogWriter } from '../../src/format/log/log-writer.ts';
 import { twinHashFunctions } from '../../src/hash/hash-functions.ts';
-import { batchOf, rawZstdFrame } from '../support/wal.ts';
+import { batchOf, logOf, rawZstdFrame } from '../support/wal.ts';
 import { runHere } from './run-here.ts';
 import { bytesOf } from './table-by-hand.ts';
-
-const hashes = twinHashFunctions();
-
-function logOf(options: LogWriterOptions, write: (log: LogWriter) => void): Uint8Array {
-  const out = new ByteWriter();
-  write(new LogWriter(out, hashes, options));
-  return out.copy();
-}
 
 const add = (log: LogWriter, ...texts: string[]): void => {
   for (const text of texts) log.add(utf8Bytes(text));
@@ -28,7 +19,7 @@ const add = (log: LogWriter, ...texts: string[]): void => {
 
 function read(bytes: Uint8Array): { texts: string[]; faults: LogFault[]; end: LogEnd } {
   const faults: LogFault[] = [];
-  const reader = new LogReader(memorySource(bytes), hashes, (fault) => faults.push(fault));
+  const reader = new LogReader(memorySource(bytes), twinHashFunctions(), (fault) => faults.push(fault));
   const texts: string[] = [];
   for (let record = reader.next(); record !== undefined; record = reader.next()) {
     if (record.kind === 'data') texts.push(utf8(record.payload));

@@ -1,9 +1,8 @@
 /** MANIFEST and CURRENT, and what they say of tables. */
 
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { databases, sharedFixtures } from '../support/fixtures.ts';
 import {
   copyDatabase,
@@ -16,20 +15,11 @@ import {
   writeDatabase,
 } from '../support/manifest.ts';
 import { findTool, runTool } from '../support/oracles.ts';
+import { testFolders } from '../support/test-folders.ts';
 import { runHere } from './run-here.ts';
 import { blockOf, type Entry, internalKey, scanBytes, TYPE, writeTable } from './table-by-hand.ts';
 
-let root: string;
-let folder: string;
-let count = 0;
-beforeAll(() => {
-  root = mkdtempSync(path.join(tmpdir(), 'sstkit-manifest-'));
-});
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-const freshFolder = (): string => {
-  folder = path.join(root, String(count++));
-  return folder;
-};
+const folders = testFolders('sstkit-manifest-');
 
 /** Internal keys: the bound of a tombstone's end has the largest sequence number. */
 const start = (key: string, seqno: number): Uint8Array => internalKey(key, seqno, TYPE.rangeDelete);
@@ -59,8 +49,8 @@ describe('RT-01, second variant: tombstones stored as m then b, and a MANIFEST b
   });
 
   it.each([0, 1, 6])('verify reports the bound, in level %i', async (level) => {
-    writeDatabase(freshFolder(), [table(level, start('m', 5))]);
-    const reports = await verifyFolder(folder);
+    writeDatabase(folders.fresh(), [table(level, start('m', 5))]);
+    const reports = await verifyFolder(folders.current);
     expect(reports.get('000009.sst')!.status).toBe('ok');
     const manifest = reports.get('MANIFEST-000005')!;
     expect(manifest.status).toBe('damaged');
@@ -72,8 +62,8 @@ describe('RT-01, second variant: tombstones stored as m then b, and a MANIFEST b
   });
 
   it.each([0, 1, 6])('with a bound of b all is well, in level %i', async (level) => {
-    writeDatabase(freshFolder(), [table(level, start('b', 9))]);
-    expect(await findingsIn(folder)).toEqual([]);
+    writeDatabase(folders.fresh(), [table(level, start('b', 9))]);
+    expect(await findingsIn(folders.current)).toEqual([]);
   });
 
   it('scan shows both in order b, m', async () => {
@@ -82,8 +72,8 @@ describe('RT-01, second variant: tombstones stored as m then b, and a MANIFEST b
   });
 
   it('the program ends with 1 and names file and bound', async () => {
-    writeDatabase(freshFolder(), [table(1, start('m', 5))]);
-    const { status, stdout, stderr } = await runHere(['verify', '.'], { cwd: folder });
+    writeDatabase(folders.fresh(), [table(1, start('m', 5))]);
+    const { status, stdout, stderr } = await runHere(['verify', '.'], { cwd: folders.current });
     expect(status).toBe(1);
     expect(stdout.toString()).toMatch(
       /MANIFEST-000005: damaged.*\n {2}damage manifest_bounds: file 9 \(level 1\)/,
@@ -92,8 +82,8 @@ describe('RT-01, second variant: tombstones stored as m then b, and a MANIFEST b
   });
 
   it.skipIf(findTool('ldb') === undefined)('ldb reads the MANIFEST, and sees nothing wrong', () => {
-    writeDatabase(freshFolder(), [table(1, start('m', 5))]);
-    const { stdout } = runTool('ldb', ['manifest_dump', `--path=${manifestPath(folder)}`, '--hex']);
+    writeDatabase(folders.fresh(), [table(1, start('m', 5))]);
+    const { stdout } = runTool('ldb', ['manifest_dump', `--path=${manifestPath(folders.current)}`, '--hex']);
     expect(stdout).toContain(
       `9:${bytes.length}[5 .. 9]['6D' seq:5, type:15 .. '70' seq:72057594037927935, type:15]`,
     );
@@ -127,10 +117,10 @@ describe('the same kind: what lies outside of the bounds', () => {
     ['bounds in the wrong order', { smallest: put('g', 7), largest: put('c', 7) }, 'lies behind its largest'],
   ])('entries, %s', async (_, bounds, message) => {
     for (const level of [0, 3]) {
-      writeDatabase(freshFolder(), [
+      writeDatabase(folders.fresh(), [
         { bytes: points, number: 9, level, smallest: put('c', 7), largest: put('g', 7), ...bounds },
       ]);
-      const manifest = (await verifyFolder(folder)).get('MANIFEST-000005')!;
+      const manifest = (await verifyFolder(folders.current)).get('MANIFEST-000005')!;
       if (message === undefined) expect(manifest.findings).toEqual([]);
       else expect(manifest.findings[0]!.message).toContain(message);
     }
@@ -138,16 +128,16 @@ describe('the same kind: what lies outside of the bounds', () => {
 
   it('a tombstone that reaches over the bounds: wrong in level 0, cut when it is read in others', async () => {
     const table = { bytes: withTombstone, number: 9, smallest: put('c', 7), largest: put('g', 7) };
-    writeDatabase(freshFolder(), [{ ...table, level: 0 }]);
-    const { findings } = (await verifyFolder(folder)).get('MANIFEST-000005')!;
+    writeDatabase(folders.fresh(), [{ ...table, level: 0 }]);
+    const { findings } = (await verifyFolder(folders.current)).get('MANIFEST-000005')!;
     expect(findings.map(({ message }) => message)).toEqual([
       expect.stringContaining('lies above the start of its range tombstone [61, 6b)'),
       expect.stringContaining('lies below the end of its range tombstone [61, 6b)'),
     ]);
-    writeDatabase(freshFolder(), [{ ...table, level: 2 }]);
-    expect(await findingsIn(folder)).toEqual([]);
-    writeDatabase(freshFolder(), [{ ...table, level: 0, smallest: start('a', 8), largest: end('k') }]);
-    expect(await findingsIn(folder)).toEqual([]);
+    writeDatabase(folders.fresh(), [{ ...table, level: 2 }]);
+    expect(await findingsIn(folders.current)).toEqual([]);
+    writeDatabase(folders.fresh(), [{ ...table, level: 0, smallest: start('a', 8), largest: end('k') }]);
+    expect(await findingsIn(folders.current)).toEqual([]);
   });
 
   it('RT-05: a tombstone that two files of a level share, each with its part', async () => {
@@ -170,11 +160,11 @@ describe('the same kind: what lies outside of the bounds', () => {
       ],
       tombstones,
     }).bytes;
-    writeDatabase(freshFolder(), [
+    writeDatabase(folders.fresh(), [
       { bytes: left, number: 9, level: 1, smallest: start('g', 7), largest: put('k', 9) },
       { bytes: right, number: 10, level: 1, smallest: start('k', 7), largest: end('p') },
     ]);
-    expect(await findingsIn(folder)).toEqual([]);
+    expect(await findingsIn(folders.current)).toEqual([]);
   });
 
   it('RT-17: two files of a level that overlap', async () => {
@@ -185,24 +175,24 @@ describe('the same kind: what lies outside of the bounds', () => {
       smallest: put(keys[0]!, 7),
       largest: put(keys.at(-1)!, 7),
     });
-    writeDatabase(freshFolder(), [file(9, ['a', 'f']), file(10, ['d', 'k'])]);
-    expect(await findingsIn(folder)).toEqual(['MANIFEST-000005: damage manifest_overlap']);
-    writeDatabase(freshFolder(), [file(10, ['d', 'k']), file(9, ['a', 'c'])]);
-    expect(await findingsIn(folder)).toEqual([]);
+    writeDatabase(folders.fresh(), [file(9, ['a', 'f']), file(10, ['d', 'k'])]);
+    expect(await findingsIn(folders.current)).toEqual(['MANIFEST-000005: damage manifest_overlap']);
+    writeDatabase(folders.fresh(), [file(10, ['d', 'k']), file(9, ['a', 'c'])]);
+    expect(await findingsIn(folders.current)).toEqual([]);
   });
 });
 
 describe('MF-01: bounds of a type that older readers do not know', () => {
   it.each([0x1a, 0x18])('%i', async (type) => {
     const { bytes } = writeTable({ data: [blockOf([{ key: 'c', seqno: 7 }])] });
-    writeDatabase(freshFolder(), [
+    writeDatabase(folders.fresh(), [
       { bytes, number: 9, level: 1, smallest: internalKey('b', 7, type), largest: put('c', 7) },
     ]);
-    expect(await findingsIn(folder)).toEqual([]);
-    writeDatabase(freshFolder(), [
+    expect(await findingsIn(folders.current)).toEqual([]);
+    writeDatabase(folders.fresh(), [
       { bytes, number: 9, level: 1, smallest: internalKey('d', 7, type), largest: put('e', 7) },
     ]);
-    const { findings } = (await verifyFolder(folder)).get('MANIFEST-000005')!;
+    const { findings } = (await verifyFolder(folders.current)).get('MANIFEST-000005')!;
     expect(findings[0]!.message).toContain(type === 0x1a ? 'type_26' : 'put_preferred_seqno');
   });
 });
@@ -216,14 +206,14 @@ describe('MF-03: CURRENT', () => {
     ['a file that is gone', 'MANIFEST-000004\n', 'not there', false],
     ['16 zero bytes', '\0'.repeat(16), 'its 16 bytes are zeros; MANIFEST-000005 is whole', false],
   ])('%s', async (_, contents, message, isCompared) => {
-    cpSync(source, freshFolder(), { recursive: true });
-    writeFileSync(path.join(folder, 'CURRENT'), contents);
+    cpSync(source, folders.fresh(), { recursive: true });
+    writeFileSync(path.join(folders.current, 'CURRENT'), contents);
     // A newer one that is not whole is not offered.
     writeFileSync(
-      path.join(folder, 'MANIFEST-000012'),
-      readFileSync(manifestPathOf(folder)).subarray(0, 100),
+      path.join(folders.current, 'MANIFEST-000012'),
+      readFileSync(manifestPathOf(folders.current)).subarray(0, 100),
     );
-    const reports = await verifyFolder(folder);
+    const reports = await verifyFolder(folders.current);
     expect(reports.get('CURRENT')).toMatchObject({
       status: 'damaged',
       kind: 'current',
@@ -239,21 +229,21 @@ describe('MF-03: CURRENT', () => {
   const manifestPathOf = (directory: string): string => path.join(directory, 'MANIFEST-000005');
 
   it('no whole MANIFEST is there', async () => {
-    cpSync(source, freshFolder(), { recursive: true });
-    writeFileSync(path.join(folder, 'CURRENT'), 'MANIFEST-000004\n');
-    rmSync(manifestPathOf(folder));
-    const { findings } = (await verifyFolder(folder)).get('CURRENT')!;
+    cpSync(source, folders.fresh(), { recursive: true });
+    writeFileSync(path.join(folders.current, 'CURRENT'), 'MANIFEST-000004\n');
+    rmSync(manifestPathOf(folders.current));
+    const { findings } = (await verifyFolder(folders.current)).get('CURRENT')!;
     expect(findings[0]!.message).toContain('no whole MANIFEST is there');
   });
 });
 
 it('MF-05: an optional tag that is not known changes nothing', async () => {
   const source = databases().find(({ name }) => name === 'mixed')!.path;
-  copyDatabase(source, freshFolder(), (edits) => [
+  copyDatabase(source, folders.fresh(), (edits) => [
     { unknown: [{ tag: 8192 + 99, bytes: new Uint8Array(6) }] },
     ...edits,
   ]);
-  expect(await findingsIn(folder)).toEqual([]);
+  expect(await findingsIn(folders.current)).toEqual([]);
 });
 
 it('MF-07: with a comparator that is not known overlaps are not looked for', async () => {
@@ -273,8 +263,8 @@ it('MF-07: with a comparator that is not known overlaps are not looked for', asy
     smallest: put(from, 7),
     largest: put(to, 7),
   });
-  writeDatabase(freshFolder(), [file(9, 'AB', 'AB'), file(10, 'AAA', 'AAB')], 'custom');
-  const manifest = (await verifyFolder(folder)).get('MANIFEST-000005')!;
+  writeDatabase(folders.fresh(), [file(9, 'AB', 'AB'), file(10, 'AAA', 'AAB')], 'custom');
+  const manifest = (await verifyFolder(folders.current)).get('MANIFEST-000005')!;
   expect(manifest).toMatchObject({
     status: 'ok',
     findings: [{ code: 'order_not_checked', severity: 'note' }],
@@ -302,30 +292,30 @@ it.skipIf(align === undefined)('FT-07: the checksum of a whole file counts its p
     return new Uint8Array(out);
   };
   const read = files(() => undefined);
-  copyDatabase(align!.path, freshFolder(), (edits) =>
+  copyDatabase(align!.path, folders.fresh(), (edits) =>
     withFiles(edits, (file) => ({
       ...file,
       fileChecksum: checksumOf(read(file)),
       fileChecksumFunction: 'FileChecksumCrc32c',
     })),
   );
-  expect((await findingsIn(folder)).filter((each) => each.startsWith('MANIFEST'))).toEqual([]);
+  expect((await findingsIn(folders.current)).filter((each) => each.startsWith('MANIFEST'))).toEqual([]);
   // A byte of the padding.
-  const name = path.join(folder, '000009.sst');
+  const name = path.join(folders.current, '000009.sst');
   const bytes = readFileSync(name);
   const zeros = bytes.indexOf(Buffer.alloc(32));
   expect(zeros).toBeGreaterThan(0);
   bytes[zeros + 16] = 1;
   writeFileSync(name, bytes);
-  expect((await findingsIn(folder)).filter((each) => each.startsWith('MANIFEST'))).toEqual([
+  expect((await findingsIn(folders.current)).filter((each) => each.startsWith('MANIFEST'))).toEqual([
     'MANIFEST-000005: damage manifest_checksum',
   ]);
 });
 
 it('LD-05: the MANIFEST says 21,210 bytes', async () => {
   const source = databases().find(({ name }) => name === 'leveldb')!.path;
-  copyDatabase(source, freshFolder(), (edits) => withFiles(edits, (file) => ({ ...file, size: 21_210 })));
-  const reports = await verifyFolder(folder);
+  copyDatabase(source, folders.fresh(), (edits) => withFiles(edits, (file) => ({ ...file, size: 21_210 })));
+  const reports = await verifyFolder(folders.current);
   const { findings } = reports.get('MANIFEST-000007')!;
   expect(findings).toMatchObject([
     { code: 'manifest_size', stored: '21210', computed: '827' },
@@ -346,10 +336,13 @@ it('LD-07: a record that exactly fills its block', async () => {
   // An optional tag of a length that fills the rest, as our writer writes it: one Full record.
   const rest = 32768 - first - 2 * header;
   const bytes = new Uint8Array(rest + header - 5);
-  writeDatabase(freshFolder(), []);
-  writeFileSync(manifestPath(folder), manifestOf([counters, { unknown: [{ tag: 8192 + 99, bytes }] }, {}]));
-  const manifest = new Uint8Array(readFileSync(manifestPath(folder)));
+  writeDatabase(folders.fresh(), []);
+  writeFileSync(
+    manifestPath(folders.current),
+    manifestOf([counters, { unknown: [{ tag: 8192 + 99, bytes }] }, {}]),
+  );
+  const manifest = new Uint8Array(readFileSync(manifestPath(folders.current)));
   expect(manifest[first + 6]).toBe(1);
   expect(manifest.length).toBe(32768 + header);
-  expect(await findingsIn(folder)).toEqual([]);
+  expect(await findingsIn(folders.current)).toEqual([]);
 });

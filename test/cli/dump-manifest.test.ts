@@ -4,9 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runHere } from '../bug-cases/run-here.ts';
 import { internalKey } from '../bug-cases/table-by-hand.ts';
-import { expectDumpDocument } from '../support/dump-document.ts';
+import { dumpHere } from '../support/dump-here.ts';
 import { databases, sharedFixtures } from '../support/fixtures.ts';
 import { manifestOf, manifestPath, readEdits, writeDatabase } from '../support/manifest.ts';
 import { flipBit } from '../support/patch.ts';
@@ -20,14 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const dump = (...args: string[]) => runHere(['dump', ...args], { cwd: folder });
-
-async function dumpJson(...args: string[]) {
-  const { status, stdout, stderr } = await dump('--json', ...args);
-  const document = JSON.parse(stdout.toString());
-  expectDumpDocument(document);
-  return { status, document, stderr };
-}
+const { text: dump, json: dumpJson } = dumpHere(() => folder);
 
 it.each(ALL)('$name: edits and live files', async ({ path: database }) => {
   const manifest = manifestPath(database);

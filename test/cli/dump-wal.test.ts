@@ -7,9 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ByteWriter } from '../../src/bytes/byte-writer.ts';
 import { fromHex, utf8Bytes } from '../../src/bytes/text.ts';
 import { encodeBlobIndex, encodeWideColumns } from '../../src/format/entry-value.ts';
-import { runHere } from '../bug-cases/run-here.ts';
 import { bytesOf } from '../bug-cases/table-by-hand.ts';
-import { expectDumpDocument } from '../support/dump-document.ts';
+import { dumpHere } from '../support/dump-here.ts';
 import { ldbLines } from '../support/ldb-wal.ts';
 import { batchOf, logOf, realWals, walOf } from '../support/wal.ts';
 
@@ -22,14 +21,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const dump = (...args: string[]) => runHere(['dump', ...args], { cwd: folder });
-
-async function dumpJson(...args: string[]) {
-  const { status, stdout, stderr } = await dump('--json', ...args);
-  const document = JSON.parse(stdout.toString());
-  expectDumpDocument(document);
-  return { status, document, stderr };
-}
+const { text: dump, json: dumpJson } = dumpHere(() => folder);
 
 function write(name: string, log: Uint8Array): string {
   writeFileSync(path.join(folder, name), log);

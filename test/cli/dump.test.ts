@@ -11,7 +11,7 @@ import { ChecksumType } from '../../src/hash/registry.ts';
 import { type ByteSink, MemorySink } from '../../src/render/sink.ts';
 import { compareReleases, compatibilityOf } from '../../src/tools/compatibility.ts';
 import { PROJECT_ROOT, runCli } from '../support/cli.ts';
-import { expectDumpDocument } from '../support/dump-document.ts';
+import { parseDumpDocument } from '../support/dump-document.ts';
 import { type Fixture, fixture, fixtures, type SharedTable, sharedFixtures } from '../support/fixtures.ts';
 import { append, flipBit, overwrite, patchBlock, truncate } from '../support/patch.ts';
 
@@ -64,17 +64,13 @@ interface JsonResult {
 
 async function dumpJson(...args: string[]): Promise<JsonResult> {
   const { status, stdout, stderr } = await dump('--json', ...args);
-  const document = JSON.parse(stdout);
-  expectDumpDocument(document);
-  return { status, document, stderr };
+  return { status, document: parseDumpDocument(stdout), stderr };
 }
 
 /** The same by the built program. */
 async function runDumpJson(...args: string[]): Promise<JsonResult> {
   const { status, stdout, stderr } = await runCli(['dump', '--json', ...args]);
-  const document = JSON.parse(stdout.toString());
-  expectDumpDocument(document);
-  return { status, document, stderr };
+  return { status, document: parseDumpDocument(stdout), stderr };
 }
 
 async function dumpText(...args: string[]): Promise<string> {
@@ -302,7 +298,7 @@ describe('parts', () => {
   it('of a file go to --out, which is not replaced unasked', async () => {
     const out = path.join(folder, 'out.json');
     expect((await dump(file, '--json', '--out', out)).status).toBe(0);
-    expectDumpDocument(JSON.parse(readFileSync(out, 'utf8')));
+    parseDumpDocument(readFileSync(out, 'utf8'));
     expect((await dump(file, '--json', '--out', out)).status).toBe(2);
     expect((await dump(file, '--json', '--out', out, '--force')).status).toBe(0);
   });

@@ -6,24 +6,16 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringAppendOperator } from '../../src/operators/merge-operator.ts';
-import { findTool, librocksdbVersion } from '../support/oracles.ts';
+import { buildGenerator, canBuildGenerators } from '../support/librocksdb.ts';
 import { makeRamFolder } from '../support/ram-folder.ts';
 import { TEST_SCALE } from '../support/random.ts';
 import { scanRows } from '../support/scan.ts';
 import { compactHere } from './compact-here.ts';
 
-const GENERATOR = fileURLToPath(new URL('./make-workloads.cc', import.meta.url));
-
-const version = librocksdbVersion();
-const available = findTool('g++') !== undefined && version === '7.8.3';
-if (!available) {
-  console.warn(
-    `SKIPPED: compaction with librocksdb 7.8.3 (Debian package librocksdb-dev, found: ${version})`,
-  );
-}
+const GENERATOR = new URL('./make-workloads.cc', import.meta.url);
+const available = canBuildGenerators('compaction with librocksdb 7.8.3');
 
 /** SSTKIT_WORKLOADS=1000 runs so many, from SSTKIT_WORKLOAD_SEED (default 1) on. */
 const FIRST_SEED = Number(process.env.SSTKIT_WORKLOAD_SEED ?? 1);
@@ -87,7 +79,7 @@ describe.skipIf(!available)('compaction of librocksdb 7.8.3', () => {
   beforeAll(() => {
     folder = makeRamFolder('sstkit-workloads-');
     const generator = path.join(folder, 'make-workloads');
-    execFileSync('g++', ['-std=c++17', '-O1', GENERATOR, '-o', generator, '-lrocksdb']);
+    buildGenerator(GENERATOR, generator);
     const lines = execFileSync(generator, [folder, String(FIRST_SEED), String(COUNT)], {
       encoding: 'utf8',
       maxBuffer: 1 << 28,

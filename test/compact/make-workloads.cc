@@ -23,28 +23,11 @@
 #include <string>
 #include <vector>
 
+#include "../support/generator.h"
+
 using namespace rocksdb;
 
 namespace {
-
-[[noreturn]] void Die(const std::string& what) {
-  std::cerr << what << "\n";
-  exit(1);
-}
-
-void Check(const Status& s, const char* what) {
-  if (!s.ok()) Die(std::string(what) + ": " + s.ToString());
-}
-
-struct Random32 {
-  uint64_t state;
-  uint32_t Next() {
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return static_cast<uint32_t>(state >> 33);
-  }
-  uint32_t Below(uint32_t n) { return Next() % n; }
-  bool Chance(uint32_t percent) { return Below(100) < percent; }
-};
 
 // How much of what a seed does, in percent of its writes.
 struct Mix {

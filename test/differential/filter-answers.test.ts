@@ -6,7 +6,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memorySource } from '../../src/bytes/source.ts';
 import { withPending } from '../../src/errors.ts';
@@ -20,17 +19,11 @@ import { twinKeyHash } from '../../src/hash/key-hash.ts';
 import { BLOOM_HASH_SEED, legacyHash32 } from '../../src/hash/legacy-hash.ts';
 import { openNodeEnvironment } from '../../src/node/environment.ts';
 import { fixtures, sharedFixtures } from '../support/fixtures.ts';
-import { findTool, librocksdbVersion } from '../support/oracles.ts';
+import { buildGenerator, canBuildGenerators } from '../support/librocksdb.ts';
 import { SeededRandom, TEST_SCALE } from '../support/random.ts';
 
-const GENERATOR = fileURLToPath(new URL('./filter-answers.cc', import.meta.url));
-const version = librocksdbVersion();
-const available = findTool('g++') !== undefined && version === '7.8.3';
-if (!available) {
-  console.warn(
-    `SKIPPED: answers of librocksdb 7.8.3's filters (Debian package librocksdb-dev, found: ${version})`,
-  );
-}
+const GENERATOR = new URL('./filter-answers.cc', import.meta.url);
+const available = canBuildGenerators("answers of librocksdb 7.8.3's filters");
 
 const SEED = 50_917;
 const KEYS = 100_000;
@@ -48,7 +41,7 @@ describe.skipIf(!available)(`filters against librocksdb, seed ${SEED}`, () => {
   let keyHash: Awaited<ReturnType<typeof openNodeEnvironment>>['keyHash'];
 
   beforeAll(async () => {
-    execFileSync('g++', ['-std=c++17', '-O1', GENERATOR, '-o', program, '-lrocksdb']);
+    buildGenerator(GENERATOR, program);
     ({ keyHash } = await openNodeEnvironment());
     const stored = Buffer.alloc(4 * KEYS + keys.offsets[KEYS]!);
     for (let i = 0, at = 0; i < KEYS; i++) {

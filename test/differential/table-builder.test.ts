@@ -2,11 +2,10 @@
  * Byte for byte against librocksdb 7.8.3: it writes a table, we read it and write the same entries with the same
  * options. Whole files where nothing is compressed; else the uncompressed contents of each block, and properties.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toHex } from '../../src/bytes/text.ts';
 import type { BlockEncoder } from '../../src/codec/encoder.ts';
@@ -22,7 +21,7 @@ import {
   reverseBytewiseComparator,
 } from '../../src/operators/comparator.ts';
 import { cappedPrefix, fixedPrefix } from '../../src/operators/prefix-extractor.ts';
-import { findTool, librocksdbVersion } from '../support/oracles.ts';
+import { buildGenerator, canBuildGenerators } from '../support/librocksdb.ts';
 import {
   CountingCollector,
   dataBlocks,
@@ -33,14 +32,8 @@ import {
   writeTable,
 } from './table-builder-rebuild.ts';
 
-const GENERATOR = fileURLToPath(new URL('./make-table.cc', import.meta.url));
-const version = librocksdbVersion();
-const available = findTool('g++') !== undefined && version === '7.8.3';
-if (!available) {
-  console.warn(
-    `SKIPPED: byte identity with librocksdb 7.8.3 (Debian package librocksdb-dev, found: ${version})`,
-  );
-}
+const GENERATOR = new URL('./make-table.cc', import.meta.url);
+const available = canBuildGenerators('byte identity with librocksdb 7.8.3');
 
 interface Case {
   name: string;
@@ -347,7 +340,7 @@ describe.skipIf(!available)('tables of librocksdb 7.8.3', () => {
   beforeAll(async () => {
     environment = await openNodeEnvironment();
     folder = mkdtempSync(path.join(tmpdir(), 'sstkit-table-'));
-    execFileSync('g++', ['-std=c++17', '-O1', GENERATOR, '-o', path.join(folder, 'make-table'), '-lrocksdb']);
+    buildGenerator(GENERATOR, path.join(folder, 'make-table'));
   });
   afterAll(() => {
     rmSync(folder, { recursive: true, force: true });

@@ -6,27 +6,21 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memorySource } from '../../src/bytes/source.ts';
 import { LogReader } from '../../src/format/log/log-reader.ts';
 import { decodeWriteBatch } from '../../src/format/wal/decode-write-batch.ts';
 import { twinHashFunctions } from '../../src/hash/hash-functions.ts';
 import { ldbLines, recordLines } from '../support/ldb-wal.ts';
+import { buildGenerator, canBuildGenerators } from '../support/librocksdb.ts';
 import { findingsIn, readEdits } from '../support/manifest.ts';
-import { findTool, librocksdbVersion, runTool } from '../support/oracles.ts';
+import { runTool } from '../support/oracles.ts';
 import { makeRamFolder } from '../support/ram-folder.ts';
 import { SeededRandom } from '../support/random.ts';
 import { walOf } from '../support/wal.ts';
 
-const GENERATOR = fileURLToPath(new URL('./make-wal.cc', import.meta.url));
-const version = librocksdbVersion();
-const available = findTool('g++') !== undefined && version === '7.8.3';
-if (!available) {
-  console.warn(
-    `SKIPPED: logs of librocksdb 7.8.3's transactions (Debian package librocksdb-dev, found: ${version})`,
-  );
-}
+const GENERATOR = new URL('./make-wal.cc', import.meta.url);
+const available = canBuildGenerators("logs of librocksdb 7.8.3's transactions");
 
 const SEED = 41;
 
@@ -52,7 +46,7 @@ describe.skipIf(!available)(`logs of transactions, seed ${SEED}`, () => {
   beforeAll(() => {
     root = makeRamFolder('sstkit-make-wal-');
     program = path.join(root, 'make-wal');
-    execFileSync('g++', ['-std=c++17', '-O1', GENERATOR, '-o', program, '-lrocksdb']);
+    buildGenerator(GENERATOR, program);
   }, 60_000);
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 

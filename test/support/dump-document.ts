@@ -11,6 +11,10 @@ const isDocument = ajv.compile(
   JSON.parse(readFileSync(path.join(PROJECT_ROOT, 'schema/dump.schema.json'), 'utf8')),
 );
 
-export function expectDumpDocument(document: unknown): void {
+/** The document, which keeps to the schema. */
+// biome-ignore lint/suspicious/noExplicitAny: the schema says what is in it
+export function parseDumpDocument(text: string | Buffer): any {
+  const document = JSON.parse(text.toString());
   if (!isDocument(document)) expect.fail(ajv.errorsText(isDocument.errors));
+  return document;
 }

@@ -4,7 +4,7 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -85,14 +85,4 @@ export function toolVersion(name: 'sst_dump' | 'ldb'): string | undefined {
   if (findTool(name) === undefined) return undefined;
   const { stdout } = runTool(name, ['--version']);
   return /RocksDB\)? (\d\S*)/.exec(stdout)?.[1];
-}
-
-const HEADER = '/usr/include/rocksdb/version.h';
-
-/** The release that a C++ generator would be linked with; undefined where its headers are missing. */
-export function librocksdbVersion(): string | undefined {
-  if (!existsSync(HEADER)) return undefined;
-  const text = readFileSync(HEADER, 'utf8');
-  const part = (name: string) => new RegExp(`ROCKSDB_${name} (\\d+)`).exec(text)?.[1];
-  return `${part('MAJOR')}.${part('MINOR')}.${part('PATCH')}`;
 }

@@ -1,17 +1,8 @@
 /** A database directory against its MANIFEST: real ones, and such with a MANIFEST that was changed. */
 
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memorySource } from '../../src/bytes/source.ts';
 import { createCrc32c } from '../../src/hash/crc32c.ts';
 import { verifyManifest } from '../../src/tools/verify/manifest-check.ts';
@@ -30,22 +21,13 @@ import { findTool, runTool } from '../support/oracles.ts';
 import { flipBit } from '../support/patch.ts';
 import { SeededRandom, TEST_SCALE } from '../support/random.ts';
 import { testEnvironment } from '../support/scan.ts';
+import { testFolders } from '../support/test-folders.ts';
 
 const SEED = 20261203;
 const ALL = [...databases(), ...sharedFixtures().databases];
 const named = (name: string): string => databases().find((each) => each.name === name)!.path;
 
-let root: string;
-let folder: string;
-let count = 0;
-beforeAll(() => {
-  root = mkdtempSync(path.join(tmpdir(), 'sstkit-database-'));
-});
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-const freshFolder = (): string => {
-  folder = path.join(root, String(count++));
-  return folder;
-};
+const folders = testFolders('sstkit-database-');
 
 describe.each(ALL)('$name', ({ path: source }) => {
   it('is whole', async () => {
@@ -72,13 +54,15 @@ describe.each(ALL)('$name', ({ path: source }) => {
       isWrong: (file: (typeof files)[number]) => boolean,
     ): Promise<void> => {
       expected[what] = files.filter(isWrong).length;
-      copyDatabase(source, freshFolder(), (all) => withFiles(all, change));
-      const report = [...(await verifyFolder(folder)).values()].find(({ kind }) => kind === 'manifest')!;
+      copyDatabase(source, folders.fresh(), (all) => withFiles(all, change));
+      const report = [...(await verifyFolder(folders.current)).values()].find(
+        ({ kind }) => kind === 'manifest',
+      )!;
       const numbers = report.findings
         .filter((finding) => finding.code === code)
         .map(({ message }) => /^file (\d+) /.exec(message)?.[1]);
       found[what] = new Set(numbers).size;
-      rmSync(folder, { recursive: true });
+      rmSync(folders.current, { recursive: true });
     };
     const differ = (file: (typeof files)[number]): boolean =>
       Buffer.compare(file.smallest.subarray(0, -8), file.largest.subarray(0, -8)) !== 0;
@@ -105,25 +89,28 @@ describe('files', () => {
   const mixed = named('mixed');
 
   it('that are missing, with their level and column family', async () => {
-    copyDatabase(mixed, freshFolder());
-    const [first] = readdirSync(folder).filter((name) => name.endsWith('.sst'));
-    rmSync(path.join(folder, first!));
-    const manifest = (await verifyFolder(folder)).get('MANIFEST-000005')!;
+    copyDatabase(mixed, folders.fresh());
+    const [first] = readdirSync(folders.current).filter((name) => name.endsWith('.sst'));
+    rmSync(path.join(folders.current, first!));
+    const manifest = (await verifyFolder(folders.current)).get('MANIFEST-000005')!;
     expect(manifest.status).toBe('damaged');
     expect(manifest.findings).toMatchObject([{ code: 'manifest_missing', severity: 'damage' }]);
     expect(manifest.findings[0]!.message).toMatch(/^file 12 \(level \d.*\): .* there is no 000012\.sst$/);
   });
 
   it('under the other name of tables', async () => {
-    copyDatabase(mixed, freshFolder());
-    renameSync(path.join(folder, '000012.sst'), path.join(folder, '000012.ldb'));
-    expect(await findingsIn(folder)).toEqual([]);
+    copyDatabase(mixed, folders.fresh());
+    renameSync(path.join(folders.current, '000012.sst'), path.join(folders.current, '000012.ldb'));
+    expect(await findingsIn(folders.current)).toEqual([]);
   });
 
   it('that the MANIFEST does not list', async () => {
-    copyDatabase(mixed, freshFolder());
-    writeFileSync(path.join(folder, '000050.sst'), readFileSync(path.join(folder, '000012.sst')));
-    const reports = await verifyFolder(folder);
+    copyDatabase(mixed, folders.fresh());
+    writeFileSync(
+      path.join(folders.current, '000050.sst'),
+      readFileSync(path.join(folders.current, '000012.sst')),
+    );
+    const reports = await verifyFolder(folders.current);
     expect(reports.get('000050.sst')).toMatchObject({
       status: 'ok',
       findings: [{ code: 'obsolete_file', severity: 'note' }],
@@ -133,10 +120,10 @@ describe('files', () => {
 
   it('of another size: both numbers, and the table is whole (LD-05)', async () => {
     for (const name of ['mixed', 'leveldb']) {
-      copyDatabase(named(name), freshFolder(), (edits) =>
+      copyDatabase(named(name), folders.fresh(), (edits) =>
         withFiles(edits, (file) => ({ ...file, size: 212 })),
       );
-      const reports = [...(await verifyFolder(folder)).values()];
+      const reports = [...(await verifyFolder(folders.current)).values()];
       const manifest = reports.find(({ kind }) => kind === 'manifest')!;
       expect(
         manifest.findings.every(({ code, stored }) => code === 'manifest_size' && stored === '212'),
@@ -147,16 +134,16 @@ describe('files', () => {
   });
 
   it('of blobs', async () => {
-    copyDatabase(named('blob'), freshFolder());
-    const blob = path.join(folder, '000010.blob');
+    copyDatabase(named('blob'), folders.fresh());
+    const blob = path.join(folders.current, '000010.blob');
     const bytes = readFileSync(blob);
     writeFileSync(blob, bytes.subarray(0, bytes.length - 1));
-    expect(await findingsIn(folder)).toEqual([
+    expect(await findingsIn(folders.current)).toEqual([
       '000010.blob: damage blob_footer',
       'MANIFEST-000005: damage manifest_size',
     ]);
     rmSync(blob);
-    expect(await findingsIn(folder)).toEqual([
+    expect(await findingsIn(folders.current)).toEqual([
       '000009.sst: damage blob_dangling',
       'MANIFEST-000005: damage manifest_missing',
     ]);
@@ -170,7 +157,7 @@ describe('files', () => {
       return new Uint8Array(out);
     };
     const withChecksums = (fileChecksumFunction: string) =>
-      copyDatabase(mixed, freshFolder(), (edits) =>
+      copyDatabase(mixed, folders.fresh(), (edits) =>
         withFiles(edits, (file) =>
           existsSync(path.join(mixed, `${String(file.number).padStart(6, '0')}.sst`))
             ? { ...file, fileChecksum: wholeFile(mixed, file.number), fileChecksumFunction }
@@ -178,24 +165,26 @@ describe('files', () => {
         ),
       );
     withChecksums('FileChecksumCrc32c');
-    expect(await findingsIn(folder)).toEqual([]);
-    copyDatabase(mixed, freshFolder(), (edits) =>
+    expect(await findingsIn(folders.current)).toEqual([]);
+    copyDatabase(mixed, folders.fresh(), (edits) =>
       withFiles(edits, (file) => ({
         ...file,
         fileChecksum: Uint8Array.of(1, 2, 3, 4),
         fileChecksumFunction: 'FileChecksumCrc32c',
       })),
     );
-    expect(new Set(await findingsIn(folder))).toEqual(new Set(['MANIFEST-000005: damage manifest_checksum']));
+    expect(new Set(await findingsIn(folders.current))).toEqual(
+      new Set(['MANIFEST-000005: damage manifest_checksum']),
+    );
     withChecksums('Somebody');
-    expect(await findingsIn(folder)).toEqual(['MANIFEST-000005: note checksum_not_compared']);
+    expect(await findingsIn(folders.current)).toEqual(['MANIFEST-000005: note checksum_not_compared']);
   });
 
   it('that a running database removes meanwhile are gone', async () => {
-    copyDatabase(mixed, freshFolder());
-    rmSync(path.join(folder, '000012.sst'));
+    copyDatabase(mixed, folders.fresh());
+    rmSync(path.join(folders.current, '000012.sst'));
     const environment = await testEnvironment();
-    const edits = readEdits(folder);
+    const edits = readEdits(folders.current);
     const level = edits.flatMap(({ newFiles = [] }) => newFiles).find(({ number }) => number === 12)!;
     const { columnFamily } = edits.find(({ newFiles }) => newFiles?.includes(level))!;
     let opened = 0;
@@ -215,7 +204,7 @@ describe('files', () => {
           },
         },
       },
-      { paths: [folder], recursive: false },
+      { paths: [folders.current], recursive: false },
       {
         report: (report) => findings.push(...report.findings.map(({ code }) => code)),
         skipped: () => undefined,
@@ -230,8 +219,8 @@ describe('the MANIFEST', () => {
   const mixed = named('mixed');
 
   it('to which a running database is just writing is read once more', async () => {
-    copyDatabase(mixed, freshFolder());
-    const file = manifestPath(folder);
+    copyDatabase(mixed, folders.fresh());
+    const file = manifestPath(folders.current);
     const bytes = readFileSync(file);
     writeFileSync(file, bytes.subarray(0, bytes.length - 5));
     const environment = await testEnvironment();
@@ -250,7 +239,7 @@ describe('the MANIFEST', () => {
           },
         },
       },
-      { paths: [folder], recursive: false },
+      { paths: [folders.current], recursive: false },
       {
         report: (report) => statuses.push(report.status),
         skipped: () => undefined,
@@ -261,41 +250,41 @@ describe('the MANIFEST', () => {
   });
 
   it('a flipped bit: files are not looked for, those that are there are compared', async () => {
-    copyDatabase(mixed, freshFolder());
-    const file = manifestPath(folder);
+    copyDatabase(mixed, folders.fresh());
+    const file = manifestPath(folders.current);
     writeFileSync(file, flipBit(new Uint8Array(readFileSync(file)), 40));
-    expect(await findingsIn(folder)).toContain('MANIFEST-000005: damage log_record_damaged');
-    expect(await findingsIn(folder)).toContain('MANIFEST-000005: note files_not_compared');
-    expect((await findingsIn(folder)).filter((each) => each.includes('obsolete'))).toEqual([]);
+    expect(await findingsIn(folders.current)).toContain('MANIFEST-000005: damage log_record_damaged');
+    expect(await findingsIn(folders.current)).toContain('MANIFEST-000005: note files_not_compared');
+    expect((await findingsIn(folders.current)).filter((each) => each.includes('obsolete'))).toEqual([]);
   });
 
   it('cut anywhere is not ok, but between records', async () => {
-    copyDatabase(mixed, freshFolder());
-    const file = manifestPath(folder);
+    copyDatabase(mixed, folders.fresh());
+    const file = manifestPath(folders.current);
     const bytes = readFileSync(file);
     for (const length of [0, 1, 3, 100, bytes.length - 1]) {
       writeFileSync(file, bytes.subarray(0, length));
-      const manifest = (await verifyFolder(folder)).get('MANIFEST-000005')!;
+      const manifest = (await verifyFolder(folders.current)).get('MANIFEST-000005')!;
       expect(manifest.status, `${length} bytes`).toBe(length < 10 ? 'unreadable' : 'damaged');
     }
   });
 
   it('a file that is deleted twice is a warning', async () => {
-    copyDatabase(mixed, freshFolder(), (edits) => {
+    copyDatabase(mixed, folders.fresh(), (edits) => {
       const { number, level } = edits.flatMap(({ newFiles = [] }) => newFiles)[0]!;
       const deletedFiles = [{ level, number: number + 60 }];
       const added = { ...edits.flatMap(({ newFiles = [] }) => newFiles)[0]!, number: number + 60 };
       return [...edits, { newFiles: [added] }, { deletedFiles }, { deletedFiles }];
     });
-    expect(await findingsIn(folder)).toEqual(['MANIFEST-000005: warning manifest_repeated_delete']);
+    expect(await findingsIn(folders.current)).toEqual(['MANIFEST-000005: warning manifest_repeated_delete']);
   });
 
   it('a tag that is not known is unsupported', async () => {
-    copyDatabase(mixed, freshFolder(), (edits) => [
+    copyDatabase(mixed, folders.fresh(), (edits) => [
       ...edits,
       { unknown: [{ tag: 99, bytes: new Uint8Array(2) }] },
     ]);
-    const manifest = (await verifyFolder(folder)).get('MANIFEST-000005')!;
+    const manifest = (await verifyFolder(folders.current)).get('MANIFEST-000005')!;
     expect(manifest).toMatchObject({
       status: 'unsupported',
       findings: [{ code: 'unsupported' }, { code: 'files_not_compared' }],
@@ -308,30 +297,30 @@ describe('the MANIFEST', () => {
   });
 
   it('of another comparator than the tables', async () => {
-    copyDatabase(named('blob'), freshFolder(), (edits) =>
+    copyDatabase(named('blob'), folders.fresh(), (edits) =>
       edits.map((edit) =>
         edit.comparator === undefined ? edit : { ...edit, comparator: 'rocksdb.ReverseBytewiseComparator' },
       ),
     );
-    expect(await findingsIn(folder)).toContain('MANIFEST-000005: damage manifest_comparator');
+    expect(await findingsIn(folders.current)).toContain('MANIFEST-000005: damage manifest_comparator');
   });
 
   it('two files of a level that overlap', async () => {
     const levels = ALL.find(({ name }) => name === 'ttl_levels');
     if (levels === undefined) return;
-    copyDatabase(levels.path, freshFolder(), (edits) => {
+    copyDatabase(levels.path, folders.fresh(), (edits) => {
       const largest = edits.at(-1)!.newFiles!.at(-1)!.largest;
       return withFiles(edits, (file) => (file.number === 18 ? { ...file, largest } : file));
     });
-    const manifest = (await verifyFolder(folder)).get('MANIFEST-000005')!;
+    const manifest = (await verifyFolder(folders.current)).get('MANIFEST-000005')!;
     expect(manifest.findings.map(({ code }) => code)).toEqual([
       'manifest_overlap',
       'manifest_overlap',
       'manifest_overlap',
     ]);
-    expect((await findingsIn(folder, { order: false })).filter((each) => each.includes('MANIFEST'))).toEqual(
-      [],
-    );
+    expect(
+      (await findingsIn(folders.current, { order: false })).filter((each) => each.includes('MANIFEST')),
+    ).toEqual([]);
   });
 });
 
@@ -354,17 +343,17 @@ describe.skipIf(findTool('ldb') === undefined)('ldb 7.8.3 checkconsistency', () 
   it('agrees on sizes and missing files', async () => {
     const source = named('blob');
     const check = (): boolean => {
-      const { stdout } = runTool('ldb', [`--db=${folder}`, 'checkconsistency']);
+      const { stdout } = runTool('ldb', [`--db=${folders.current}`, 'checkconsistency']);
       return stdout.startsWith('OK');
     };
-    copyDatabase(source, freshFolder());
+    copyDatabase(source, folders.fresh());
     expect(check()).toBe(true);
-    copyDatabase(source, freshFolder(), (edits) =>
+    copyDatabase(source, folders.fresh(), (edits) =>
       withFiles(edits, (file) => ({ ...file, size: file.size + 1 })),
     );
     expect(check()).toBe(false);
-    copyDatabase(source, freshFolder());
-    rmSync(path.join(folder, '000009.sst'));
+    copyDatabase(source, folders.fresh());
+    rmSync(path.join(folders.current, '000009.sst'));
     expect(check()).toBe(false);
   });
 });
