@@ -41,6 +41,12 @@ export abstract class SstkitCommand extends Command {
     this.host.complain(text);
   }
 
+  /** Files of a directory that are no tables: each by its name with `--verbose`, else how many. */
+  protected noteSkipped(paths: readonly string[], verbose: boolean): void {
+    if (verbose) for (const path of paths) this.note(`${path}: skipped, no table file`);
+    else this.note(`${paths.length} other files skipped (--verbose names them)`);
+  }
+
   /** See ProcessHost. */
   protected onInterrupt(cleanup: () => void): () => void {
     return this.host.onInterrupt(cleanup);

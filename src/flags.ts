@@ -22,6 +22,15 @@ export function switchFlag(description: string, options: { char?: 'r' } = {}): B
   return boolean({ description, default: false, ...options });
 }
 
+/** A number with or without a fraction. */
+export const numberFlag = custom<number>({
+  parse: async (text, _context, flag) => {
+    const value = Number(text);
+    if (text.trim() !== '' && Number.isFinite(value)) return value;
+    throw new Error(`Expected a number for --${(flag as { name?: string }).name} but received: ${text}`);
+  },
+});
+
 export const jsonFlag = switchFlag('same as --format json');
 
 export const bytesFlag = option({

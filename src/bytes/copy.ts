@@ -30,3 +30,12 @@ export function copyBytes(
   for (; i < end; i++, pos++) target[pos] = source[i]!;
   return pos;
 }
+
+/** One array behind the other; `a` itself where nothing is behind it. */
+export function joinBytes(a: Uint8Array, b: Uint8Array): Uint8Array {
+  if (b.length === 0) return a;
+  const joined = new Uint8Array(a.length + b.length);
+  joined.set(a);
+  joined.set(b, a.length);
+  return joined;
+}

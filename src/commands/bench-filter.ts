@@ -1,25 +1,17 @@
-import { boolean, custom, integer, string } from '@oclif/core/flags';
+import { boolean, integer, string } from '@oclif/core/flags';
 import { SstkitCommand } from '../base-command.ts';
 import { UnsupportedError } from '../errors.ts';
 import { ExitStatus, worstStatus } from '../exit-status.ts';
-import { commonFlags, formatFlag, switchFlag, withDefault } from '../flags.ts';
+import { commonFlags, formatFlag, numberFlag, switchFlag, withDefault } from '../flags.ts';
 import { FILTER_BENCH_DEFAULTS as DEFAULTS, type FilterBenchParams } from '../tools/bench/filter-params.ts';
 import { faultEvents } from './fault-events.ts';
-
-const float = custom<number>({
-  parse: async (text, _context, flag) => {
-    const value = Number(text);
-    if (text.trim() !== '' && Number.isFinite(value)) return value;
-    throw new Error(`Expected a number for --${(flag as { name?: string }).name} but received: ${text}`);
-  },
-});
 
 function count(description: string, value: number, helpValue = 'COUNT') {
   return integer({ description: withDefault(description, value), default: value, helpValue });
 }
 
 function decimal(description: string, value: number, helpValue: string) {
-  return float({ description: withDefault(description, value), default: value, helpValue });
+  return numberFlag({ description: withDefault(description, value), default: value, helpValue });
 }
 
 /** Flags of RocksDB's bench that change nothing here: there is no allocator, and no cache to charge. */

@@ -1,20 +1,12 @@
-import { custom, integer, string } from '@oclif/core/flags';
+import { integer, string } from '@oclif/core/flags';
 import { SstkitCommand } from '../base-command.ts';
 import { ExitStatus, worstStatus } from '../exit-status.ts';
-import { commonFlags, formatFlag, switchFlag, withDefault } from '../flags.ts';
+import { commonFlags, formatFlag, numberFlag, switchFlag, withDefault } from '../flags.ts';
 import {
   RANGE_DEL_BENCH_DEFAULTS as DEFAULTS,
   type RangeDelBenchParams,
 } from '../tools/bench/range-del-params.ts';
 import { faultEvents } from './fault-events.ts';
-
-const float = custom<number>({
-  parse: async (text, _context, flag) => {
-    const value = Number(text);
-    if (text.trim() !== '' && Number.isFinite(value)) return value;
-    throw new Error(`Expected a number for --${(flag as { name?: string }).name} but received: ${text}`);
-  },
-});
 
 function count(description: string, value: number) {
   return integer({ description: withDefault(description, value), default: value, helpValue: 'COUNT' });
@@ -33,12 +25,12 @@ export default class BenchRangeDel extends SstkitCommand {
     'num-runs': count('runs', DEFAULTS.numRuns),
     'tombstone-start-upper-bound': count('exclusive bound of start keys', DEFAULTS.tombstoneStartUpperBound),
     'should-delete-upper-bound': count('exclusive bound of keys asked for', DEFAULTS.shouldDeleteUpperBound),
-    'tombstone-width-mean': float({
+    'tombstone-width-mean': numberFlag({
       description: 'mean width, in keys',
       default: DEFAULTS.tombstoneWidthMean,
       helpValue: 'KEYS',
     }),
-    'tombstone-width-stddev': float({
+    'tombstone-width-stddev': numberFlag({
       description: 'standard deviation of the width, in keys [default: 0]',
       default: DEFAULTS.tombstoneWidthStddev,
       helpValue: 'KEYS',

@@ -113,10 +113,7 @@ export default class Dump extends SstkitCommand {
             this.complain(error.message);
           },
           gone: (path) => this.note(`${path}: gone`),
-          skipped: (paths) => {
-            for (const path of flags.verbose ? paths : []) this.note(`${path}: skipped, no table file`);
-            if (!flags.verbose) this.note(`${paths.length} other files skipped (--verbose names them)`);
-          },
+          skipped: (paths) => this.noteSkipped(paths, flags.verbose),
           progress: (doneBytes, totalBytes) => {
             if (totalBytes !== progressTotal) {
               progress?.finish();

@@ -94,10 +94,7 @@ export default class Get extends SstkitCommand {
           failures.push(error);
         },
         note: (text) => this.note(text),
-        skipped: (paths) => {
-          for (const path of flags.verbose ? paths : []) this.note(`${path}: skipped, no table file`);
-          if (!flags.verbose) this.note(`${paths.length} other files skipped (--verbose names them)`);
-        },
+        skipped: (paths) => this.noteSkipped(paths, flags.verbose),
       },
     );
     try {

@@ -120,10 +120,7 @@ export default class Scan extends SstkitCommand {
             failures.push(error);
           },
           gone: (path) => this.note(`${path}: gone`),
-          skipped: (paths) => {
-            for (const path of flags.verbose ? paths : []) this.note(`${path}: skipped, no table file`);
-            if (!flags.verbose) this.note(`${paths.length} other files skipped (--verbose names them)`);
-          },
+          skipped: (paths) => this.noteSkipped(paths, flags.verbose),
           progress: (doneBytes, totalBytes) => {
             progress ??= openProgress({ mode: flags.progress, totalBytes });
             progress.update(doneBytes);

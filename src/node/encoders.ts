@@ -10,6 +10,7 @@ import {
 } from '../codec/encoder.ts';
 import { InvalidArgumentError, UnsupportedError } from '../errors.ts';
 import type { HashFunctions } from '../hash/registry.ts';
+import { asUint8Array } from './as-uint8-array.ts';
 import { NodeCodecRegistry } from './codecs.ts';
 
 /**
@@ -289,9 +290,4 @@ function withContentChecksum(
   checked[FRAME_DESCRIPTOR_AT]! |= CONTENT_CHECKSUM_FLAG;
   writeFixed32(checked, frame.length, hashes.xxh64Low(input, start, end));
   return checked;
-}
-
-/** Only the plain kind of array leaves this file. */
-function asUint8Array(buffer: Uint8Array): Uint8Array {
-  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }

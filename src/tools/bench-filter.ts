@@ -13,6 +13,7 @@ import {
 import { BenchFilters, type FilterFpRates, type FilterInterface } from './bench/filter-set.ts';
 import { drawFilter, type Skew, skewOf } from './bench/filter-skew.ts';
 import { KeyMaker } from './bench/key-maker.ts';
+import { median } from './bench/median.ts';
 import { Random32 } from './bench/random32.ts';
 
 export type FilterBenchPhase = 'mixed' | 'inside' | 'outside';
@@ -439,8 +440,4 @@ export function compareFilterReaders(
     return { mode, ways };
   });
   return { build, rounds, queriesPerRound: bench.queriesPerMode, modes };
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }

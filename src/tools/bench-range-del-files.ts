@@ -4,6 +4,7 @@ import { tombstoneSetOf } from '../engine/range-del/tombstone-set.ts';
 import { InvalidArgumentError, type SstError, withPending } from '../errors.ts';
 import { type EntrySource, userKeyEnd } from '../format/table-entry.ts';
 import { bytewiseComparator } from '../operators/comparator.ts';
+import { median } from './bench/median.ts';
 import type { Finding } from './finding.ts';
 import type { OpenInput } from './input.ts';
 import { KeyFilter } from './key-range.ts';
@@ -119,10 +120,6 @@ async function benchFile(
     iterateWithTombstonesUs: entries === 0 ? 0 : withTombstones / entries / 1000,
     density: density.finish(stored, comparator),
   };
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }
 
 function unknownOrder(name: string | undefined): InvalidArgumentError {

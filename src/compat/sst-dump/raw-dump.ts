@@ -1,3 +1,4 @@
+import { joinBytes } from '../../bytes/copy.ts';
 import { readFixed32 } from '../../bytes/fixed.ts';
 import { varintLength, writeVarint } from '../../bytes/varint.ts';
 import type { Environment } from '../../engine/environment.ts';
@@ -271,8 +272,8 @@ class RawDump {
       const set = tombstoneSetOf(tombstones, table);
       const list = fragmentTombstones(set, comparator);
       for (let f = 0; f < list.count; f++) {
-        const start = joined(list.startKey(f), maxTimestamp);
-        const end = joined(list.endKey(f), maxTimestamp);
+        const start = joinBytes(list.startKey(f), maxTimestamp);
+        const end = joinBytes(list.endKey(f), maxTimestamp);
         for (let position = list.stackStarts[f]!; position < list.stackStarts[f + 1]!; position++) {
           const seqno = seqnoOfComparable(list.seqnos[position]!);
           this.writeEntry(start, String(seqno), ValueType.rangeDeletion, end, 0, end.length);
@@ -370,7 +371,7 @@ class RawDump {
 
   /** `key[0, end)`, with zeros for a timestamp that is not stored. */
   private withMissingTimestamp(key: Uint8Array, end: number): Uint8Array {
-    if (this.missingTimestamp.length > 0) return joined(key.subarray(0, end), this.missingTimestamp);
+    if (this.missingTimestamp.length > 0) return joinBytes(key.subarray(0, end), this.missingTimestamp);
     return key.subarray(0, end);
   }
 
@@ -432,12 +433,4 @@ function writeSpaced(
     }
     sink.length = pos;
   }
-}
-
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  if (b.length === 0) return a;
-  const bytes = new Uint8Array(a.length + b.length);
-  bytes.set(a);
-  bytes.set(b, a.length);
-  return bytes;
 }

@@ -1,7 +1,8 @@
 import { copyBytes } from '../../bytes/copy.ts';
 import { CorruptionError } from '../../errors.ts';
+import { PREFERRED_SEQNO_SIZE } from '../../format/entry-value.ts';
 import { TRAILER_SIZE, trailerType } from '../../format/internal-key.ts';
-import { ValueType } from '../../format/value-type.ts';
+import { isPointDeletion, ValueType } from '../../format/value-type.ts';
 import type { Comparator } from '../../operators/comparator.ts';
 import type { MergeOperator } from '../../operators/merge-operator.ts';
 import { type HeldEntry, HeldOperands } from '../merge/merge-helper.ts';
@@ -228,7 +229,7 @@ export class CompactionIterator {
     const end = this.endOfKept();
     const { key, keyLength, data, valueStart } = this.entry;
     this.keepAs(key, keyLength, data, valueStart, end, end === valueEnd ? type : ValueType.value, seqno);
-    this.hide(stripe, seqno, isDeletion(type) ? 'deleted' : 'overwritten');
+    this.hide(stripe, seqno, isPointDeletion(type) ? 'deleted' : 'overwritten');
   }
 
   /** What waits meets the next version of its user key; true: that version is dealt with, too. */
@@ -288,7 +289,7 @@ export class CompactionIterator {
     if (operands.isEmpty) return false;
     const covered = this.isRangeDeleted();
     const hasBase = !covered && (type === ValueType.value || type === ValueType.valuePreferredSeqno);
-    const isTombstone = isDeletion(type);
+    const isTombstone = isPointDeletion(type);
     if (!operands.isResolvable || !(covered || hasBase || isTombstone)) {
       this.endOperands(false);
       return false;
@@ -343,7 +344,7 @@ export class CompactionIterator {
     type: number,
     seqno: ComparableSeqno,
   ): void {
-    const zero = this.isAtBottom(seqno) && type !== ValueType.merge && !isDeletion(type);
+    const zero = this.isAtBottom(seqno) && type !== ValueType.merge && !isPointDeletion(type);
     if (!zero && type === trailerType(key, keyLength)) {
       this.keep(key, keyLength, data, valueStart, valueEnd);
       return;
@@ -453,16 +454,6 @@ export class CompactionIterator {
     }
     return low;
   }
-}
-
-const PREFERRED_SEQNO_SIZE = 8;
-
-function isDeletion(type: number): boolean {
-  return (
-    type === ValueType.deletion ||
-    type === ValueType.singleDeletion ||
-    type === ValueType.deletionWithTimestamp
-  );
 }
 
 /** Of one user key: newer than the entry before, or the same one out of the same source. */

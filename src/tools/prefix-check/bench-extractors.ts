@@ -8,6 +8,7 @@ import type { TableReader } from '../../format/table-reader.ts';
 import type { NodeEnvironment } from '../../node/environment.ts';
 import { ExtractorCheck, type ExtractorCounters } from '../../operators/extractor-check.ts';
 import type { PrefixExtractor } from '../../operators/prefix-extractor.ts';
+import { median } from '../bench/median.ts';
 import { Random32 } from '../bench/random32.ts';
 
 /** What lookups come with: the instance that the file was opened with, another of the same name, one of another. */
@@ -257,8 +258,4 @@ class LookupBench {
       return;
     }
   }
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }

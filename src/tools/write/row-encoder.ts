@@ -1,4 +1,5 @@
 import { ByteWriter } from '../../bytes/byte-writer.ts';
+import { joinBytes } from '../../bytes/copy.ts';
 import { InvalidArgumentError } from '../../errors.ts';
 import {
   type BlobIndex,
@@ -137,7 +138,7 @@ export class RowEncoder {
   }
 
   private endOf(row: Fields, timestamp: Uint8Array): Uint8Array {
-    return concat(
+    return joinBytes(
       this.bytesOf(row, row.end === undefined && row.value !== undefined ? 'value' : 'end'),
       timestamp,
     );
@@ -292,14 +293,6 @@ function parseHex(text: string, field: string): Uint8Array {
   if (valid) return bytes;
   const shown = text.length > 40 ? `${text.slice(0, 40)}...` : text;
   throw new InvalidArgumentError(field, shown, `${field} ${JSON.stringify(shown)} is not hexadecimal`);
-}
-
-function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
-  if (b.length === 0) return a;
-  const joined = new Uint8Array(a.length + b.length);
-  joined.set(a);
-  joined.set(b, a.length);
-  return joined;
 }
 
 function isObject(value: unknown): value is Fields {
