@@ -53,11 +53,6 @@ const writingFlags = Object.fromEntries(
   }),
 ) as typeof otherFlags;
 
-/** Named in the contract of the command line, and not part of this release. */
-const REFUSED: Readonly<Record<string, string>> = {
-  db: 'a DB cannot be compacted in place: give table files, and --out',
-};
-
 export default class Compact extends SstkitCommand {
   static override summary = "merge table files into new ones, by RocksDB's compaction rules";
 
@@ -130,7 +125,14 @@ export default class Compact extends SstkitCommand {
     'explain-drops': switchFlag(
       'one line for each entry that is not written, and why; on stderr with --json [default: off]',
     ),
-    db: string({ hidden: true }),
+    // In the contract of the command line, and not part of this release: refused whatever else is given.
+    db: custom<never>({
+      hidden: true,
+      parse: async (text) => {
+        const reason = 'not supported: a DB cannot be compacted in place: give table files, and --out';
+        throw new InvalidArgumentError('db', text, reason);
+      },
+    })(),
     progress: progressFlag,
     recursive: recursiveFlag,
   };
@@ -145,7 +147,6 @@ export default class Compact extends SstkitCommand {
   override async run(): Promise<ExitStatus> {
     const { args, flags } = await this.parse(Compact);
     const format = flags.json ? 'json' : flags.format;
-    refuse(flags);
     const { openNodeEnvironment } = await import('../node/environment.ts');
     const { NodeEncoderRegistry } = await import('../node/encoders.ts');
     const { openProgress } = await import('../node/progress.ts');
@@ -244,13 +245,6 @@ export default class Compact extends SstkitCommand {
       targets?.discard();
       undo();
     }
-  }
-}
-
-function refuse(flags: Readonly<Record<string, unknown>>): void {
-  for (const name of Object.keys(REFUSED)) {
-    if (flags[name] === undefined || flags[name] === false) continue;
-    throw new InvalidArgumentError(name, String(flags[name]), `--${name} is not supported: ${REFUSED[name]}`);
   }
 }
 
