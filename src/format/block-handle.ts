@@ -11,6 +11,7 @@ export const BLOCK_TRAILER_SIZE = 5;
 
 /**
  * Layout: varint64 offset, varint64 size. (0, 0) stands for "none".
+ * Throws the reader's CorruptionError past its end or above 2^53 - 1; whether the file has room, the caller checks.
  * Source: RocksDB table/format.h, BlockHandle; all format versions.
  */
 export function decodeBlockHandle(reader: ByteReader): BlockHandle {

@@ -89,6 +89,7 @@ const COLUMN_BLOB = 0x11;
  *   version 2: varint32 2, varint32 n, varint32 bytes of A, of B, of the names; n column types;
  *              A = n varint32 name sizes; B = n varint32 value sizes; names; values
  *
+ * Throws CorruptionError `entry_malformed`, UnsupportedError for another version.
  * Source: RocksDB db/wide/wide_column_serialization.h.
  */
 export function decodeWideColumns(bytes: Uint8Array, start: number, end: number): WideColumn[] {
@@ -184,7 +185,11 @@ function encodeVersion2(columns: readonly WideColumn[], out: ByteWriter): void {
 /** Bytes of preferred sequence number at the end of a `put_preferred_seqno` value. */
 export const PREFERRED_SEQNO_SIZE = 8;
 
-/** Source: RocksDB db/seqno_to_time_mapping.h, ParsePackedValueWithSeqno. */
+/**
+ * The sequence number that a `put_preferred_seqno` asks for. Layout: value, fixed64 sequence number.
+ * Throws CorruptionError `entry_malformed` below 8 bytes.
+ * Source: RocksDB db/seqno_to_time_mapping.h, ParsePackedValueWithSeqno.
+ */
 export function decodePreferredSeqno(bytes: Uint8Array, start: number, end: number): bigint {
   if (end - start < PREFERRED_SEQNO_SIZE) {
     throw new CorruptionError(

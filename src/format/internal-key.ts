@@ -25,6 +25,7 @@ export function trailerSeqno(key: Uint8Array, end: number): number {
   );
 }
 
+/** Whether the sequence number is 2^56 - 1, which seek keys and the ends of range tombstones in bounds have. */
 export function isMaxSeqno(key: Uint8Array, end: number): boolean {
   for (let i = end - 7; i < end; i++) if (key[i] !== 0xff) return false;
   return true;

@@ -115,6 +115,7 @@ export type PropertyValue = Decoded[Encoding];
 /** "Unknown" of a sequence number or a time, 2^64 - 1. */
 export const UNKNOWN_UINT64 = 0xffffffffffffffffn;
 
+/** The properties of a table: all of them as stored, and those that RocksDB writes decoded. */
 export class TableProperties {
   /** The bytes of every property, as stored and in stored order, collectors' ones included. */
   readonly raw: ReadonlyMap<string, Uint8Array>;
@@ -173,7 +174,11 @@ export function propertyJsonName(name: string): string {
   return name.replace(/^rocksdb\./, '').replace(/[._-]+(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Property `rocksdb.seqno.time.map`: pairs of (sequence number, seconds since 1970), ascending. */
+/**
+ * Property `rocksdb.seqno.time.map`: pairs of (sequence number, seconds since 1970), ascending.
+ * Layout: varint64 number of pairs, then for each varint64 and varint64, the differences from the pair before; or nothing.
+ * Throws CorruptionError `block_format`. Source: RocksDB db/seqno_to_time_mapping.cc.
+ */
 export function decodeSeqnoTimeMap(bytes: Uint8Array): [number, number][] {
   if (bytes.length === 0) return [];
   const reader = new ByteReader(bytes, 'block_format');

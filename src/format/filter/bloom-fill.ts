@@ -41,7 +41,7 @@ export function fillFastLocalBloom(
   return filter;
 }
 
-/** Bytes 1, 3 and 4 are zero. */
+/** The five bytes behind the lines: marker, 0 (FastLocalBloom), probes, two zeros. */
 export function writeBloomMetadata(filter: Uint8Array, dataBytes: number, probes: number): void {
   filter[dataBytes] = BLOOM_MARKER;
   filter[dataBytes + 2] = probes;
@@ -61,6 +61,7 @@ export function fillLegacyBloom(
   return filter;
 }
 
+/** The five bytes behind the lines: probes, fixed32 number of lines. */
 export function writeLegacyBloomMetadata(filter: Uint8Array, lines: number, probes: number): void {
   filter[lines * LINE_BYTES] = probes;
   writeFixed32(filter, lines * LINE_BYTES + 1, lines);

@@ -55,6 +55,7 @@ export class FastLocalBloomReader extends Uint8Array implements FilterReader {
   }
 }
 
+/** The Bloom filter of format_version below 5: probes of one key lie in one line. */
 export class LegacyBloomReader extends Uint8Array implements FilterReader {
   private readonly lines: number;
   private readonly lineBytes: number;

@@ -31,6 +31,7 @@ export type FilterPolicyName =
 /** The name of all built-in policies in a table's metaindex, since ever. */
 export const BUILTIN_FILTER_NAME = 'rocksdb.BuiltinBloomFilter';
 
+/** The name under which a table's metaindex has its filter. */
 export function filterMetaindexKey(partitioned: boolean): string {
   return (partitioned ? PARTITIONED_FILTER_PREFIX : FULL_FILTER_PREFIX) + BUILTIN_FILTER_NAME;
 }

@@ -37,6 +37,7 @@ export function firstSolvable(firstLow: number, solve: (seed: number) => boolean
   return seed;
 }
 
+/** The five bytes behind the solution: marker, seed, number of blocks of 128 slots in 24 bits. */
 export function writeRibbonMetadata(
   filter: Uint8Array,
   dataBytes: number,

@@ -58,6 +58,7 @@ export interface PredecessorWal {
   readonly lastSeqno: bigint;
 }
 
+/** Throws CorruptionError where it has not exactly these 24 bytes. */
 export function decodePredecessorWal(payload: Uint8Array): PredecessorWal {
   const reader = new ByteReader(payload, CODE);
   const wal = { logNumber: reader.fixed64(), size: reader.fixed64(), lastSeqno: reader.fixed64() };

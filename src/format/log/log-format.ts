@@ -42,6 +42,7 @@ export function isRecyclableType(type: number): boolean {
   return RECYCLABLE_TYPES.has(type);
 }
 
+/** Bytes in front of the payload of a record of this type. */
 export function headerSizeOf(type: number): number {
   return isRecyclableType(type) ? RECYCLABLE_HEADER_SIZE : LEGACY_HEADER_SIZE;
 }
