@@ -8,7 +8,7 @@ import { fromHex } from '../../src/bytes/text.ts';
 import { encodeBlobFooter, encodeBlobHeader, encodeBlobRecord } from '../../src/format/blob/blob-file.ts';
 import { twinHashFunctions } from '../../src/hash/hash-functions.ts';
 import { runHere } from '../bug-cases/run-here.ts';
-import { expectDumpDocument } from '../support/dump-document.ts';
+import { dumpHere } from '../support/dump-here.ts';
 import { type Fixture, fixtures } from '../support/fixtures.ts';
 import { flipBit } from '../support/patch.ts';
 
@@ -23,12 +23,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const run = (...args: string[]) => runHere(args, { cwd: folder });
 
-async function dumpJson(...args: string[]) {
-  const { status, stdout, stderr } = await run('dump', '--json', ...args);
-  const document = JSON.parse(stdout.toString());
-  expectDumpDocument(document);
-  return { status, document, stderr };
-}
+const { json: dumpJson } = dumpHere(() => folder);
 
 interface Reference {
   key: string;
