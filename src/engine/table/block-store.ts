@@ -1,3 +1,4 @@
+import { CorruptionError, UnsupportedError } from '../../errors.ts';
 import { ParsedBlock } from '../../format/block/parsed-block.ts';
 import type { BlockHandle } from '../../format/block-handle.ts';
 import type { BlockReader } from '../../format/block-reader.ts';
@@ -121,6 +122,25 @@ export class BlockStore {
     this.pinned.length = 0;
   }
 
+  /** An error of a decoder with the place of the block that it read; what is none of theirs, as it is. */
+  placed(error: unknown, type: BlockType, offset: number): unknown {
+    if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) return error;
+    return error.offset === undefined ? error.at(this.reader.place(offset, type)) : error;
+  }
+
+  private decode<T extends DecodedBlock>(
+    kind: BlockKind<T>,
+    type: BlockType,
+    offset: number,
+    contents: Uint8Array,
+  ): T {
+    try {
+      return kind.decode(contents, this.statistics);
+    } catch (error) {
+      throw this.placed(error, type, offset);
+    }
+  }
+
   private fetch<T extends DecodedBlock>(
     kind: BlockKind<T>,
     type: BlockType,
@@ -135,7 +155,7 @@ export class BlockStore {
       return cached as T;
     }
     const contents = this.read(type, offset, size);
-    const block = kind.decode(contents, statistics);
+    const block = this.decode(kind, type, offset, contents);
     if (cache === undefined) return block;
     // A read that had to wait for its bytes is counted once, when they are here.
     statistics.tickers[Ticker.blockCacheMiss]!++;
@@ -159,7 +179,7 @@ export class BlockStore {
     inCache: boolean,
   ): T {
     const contents = this.read(type, offset, size);
-    const block = kind.decode(contents, this.statistics);
+    const block = this.decode(kind, type, offset, contents);
     if (inCache && this.cache !== undefined) {
       this.cache.pin(this.file, offset, block, contents.length, kind.role);
       this.pinned.push(offset);

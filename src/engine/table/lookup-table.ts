@@ -2,7 +2,7 @@ import type { ByteSource } from '../../bytes/source.ts';
 import { InvalidArgumentError, UnsupportedError } from '../../errors.ts';
 import { BlockCursor, HashAnswer } from '../../format/block/block-cursor.ts';
 import { SeekTarget } from '../../format/block/seek-target.ts';
-import { readFooter } from '../../format/footer.ts';
+import { type Footer, readFooter } from '../../format/footer.ts';
 import { TRAILER_SIZE } from '../../format/internal-key.ts';
 import { COMPRESSION_DICT_BLOCK } from '../../format/metaindex.ts';
 import { UNKNOWN_UINT64 } from '../../format/properties.ts';
@@ -150,7 +150,7 @@ export class LookupTable {
 
   /**
    * Opens a table and what of it is kept. Throws what stands in the reader's `problems` where index or metaindex
-   * cannot be read: without them a look-up could miss rows. InvalidArgumentError: the order of keys is not known.
+   * cannot be read: without them a look-up could miss rows. InvalidArgumentError: the order of keys is one that is not known.
    * CacheFullError: a strict cache has no room for a pin.
    */
   static open(
@@ -169,14 +169,7 @@ export class LookupTable {
     hooks: LookupHooks,
   ): LookupTable {
     const footer = readFooter(source, environment.hashes);
-    if (footer.format !== 'block-based' && footer.format !== 'leveldb') {
-      throw new UnsupportedError(
-        'table format',
-        footer.format,
-        `look-ups read block-based and LevelDB tables, this one is ${footer.format}`,
-        { file: source.name },
-      );
-    }
+    requireBlocks(source, footer);
     const reader = openTableAt(source, footer, environment, options);
     if (reader.index === undefined || reader.metaindex === undefined) {
       throw reader.problems[0] ?? new UnsupportedError('index', 'none', 'the table has no index');
@@ -361,15 +354,19 @@ export class LookupTable {
   /** To the first entry of the block that is not before the target. */
   private searchBlock(): boolean {
     const { entry, target } = this;
-    if (this.usesHashIndex) {
-      const answer = entry.askHashIndex(target);
-      if (answer === HashAnswer.absent) return false;
-      if (answer !== HashAnswer.ask) {
-        entry.toRestart(answer);
-        return entry.walkTo(target);
+    try {
+      if (this.usesHashIndex) {
+        const answer = entry.askHashIndex(target);
+        if (answer === HashAnswer.absent) return false;
+        if (answer !== HashAnswer.ask) {
+          entry.toRestart(answer);
+          return entry.walkTo(target);
+        }
       }
+      return entry.seek(target);
+    } catch (error) {
+      throw this.store.placed(error, 'data', this.index.leaf.offset);
     }
-    return entry.seek(target);
   }
 
   private isTargetsKey(): boolean {
@@ -405,9 +402,25 @@ export class LookupTable {
   }
 }
 
-/** Throws InvalidArgumentError where the order of the table's keys is not known. */
-export function requireOrder({ storedComparator, comparatorName, blocks }: TableReader): void {
+/** Throws UnsupportedError for tables that are not made of blocks. */
+export function requireBlocks(source: ByteSource, { format }: Footer): void {
+  if (format === 'block-based' || format === 'leveldb') return;
+  throw new UnsupportedError(
+    'table format',
+    format,
+    `look-ups read block-based and LevelDB tables, this one is ${format}`,
+    { file: source.name },
+  );
+}
+
+/**
+ * Throws where the order of the table's keys is not known: the damage that hides its name, or InvalidArgumentError for
+ * a name that is not known here.
+ */
+export function requireOrder({ storedComparator, comparatorName, blocks, problems }: TableReader): void {
   if (storedComparator !== undefined) return;
+  const [problem] = problems;
+  if (comparatorName === undefined && problem !== undefined) throw problem;
   const name = comparatorName ?? '(unknown)';
   throw new InvalidArgumentError(
     'comparator',

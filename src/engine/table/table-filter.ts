@@ -134,7 +134,8 @@ export class TableFilter {
   /** A damaged filter is not asked again. A signal of the source, or a bug, passes through. */
   private deny(error: unknown): undefined {
     if (!(error instanceof SstError) || error.code === 'cache_full') throw error;
-    this.problem = error;
+    // What has no place yet is about the index over the partitions.
+    this.problem = this.store.placed(error, 'filter_index', this.handle.offset) as SstError;
     return undefined;
   }
 }

@@ -6,6 +6,66 @@ import { IndexCursor } from '../../format/index/index-cursor.ts';
 import type { TableIndex } from '../../format/table-reader.ts';
 import type { BlockStore } from './block-store.ts';
 
+/** A cursor over one level of an index, whose errors name the block that they are about. */
+class LevelCursor extends IndexCursor {
+  private blockOffset = 0;
+
+  constructor(
+    index: TableIndex,
+    private readonly store: BlockStore,
+    private readonly type: 'index' | 'index_partition',
+  ) {
+    // First keys stand beside the handles of data blocks alone.
+    const isTop = type === 'index' && index.type === IndexType.twoLevel;
+    super(isTop ? { ...index, firstKeys: false } : index);
+  }
+
+  loadAt(block: ParsedBlock, offset: number): void {
+    this.blockOffset = offset;
+    try {
+      this.load(block);
+    } catch (error) {
+      throw this.placed(error);
+    }
+  }
+
+  override seek(target: SeekTarget): boolean {
+    try {
+      return super.seek(target);
+    } catch (error) {
+      throw this.placed(error);
+    }
+  }
+
+  override seekToLast(): boolean {
+    try {
+      return super.seekToLast();
+    } catch (error) {
+      throw this.placed(error);
+    }
+  }
+
+  override next(): boolean {
+    try {
+      return super.next();
+    } catch (error) {
+      throw this.placed(error);
+    }
+  }
+
+  override previous(): boolean {
+    try {
+      return super.previous();
+    } catch (error) {
+      throw this.placed(error);
+    }
+  }
+
+  private placed(error: unknown): unknown {
+    return this.store.placed(error, this.type, this.blockOffset);
+  }
+}
+
 /** What of the index a table keeps, besides what the cache does. */
 export interface KeptIndex {
   /** The index, or its top level. */
@@ -23,8 +83,8 @@ export function keepIndex(
   const top = store.keepIndex('index', index.handle, keeping.inCache);
   if (index.type !== IndexType.twoLevel || !keeping.partitions) return { top, partitions: undefined };
   const partitions = new Map<number, ParsedBlock>();
-  const cursor = new IndexCursor({ ...index, firstKeys: false });
-  cursor.load(top);
+  const cursor = new LevelCursor(index, store, 'index');
+  cursor.loadAt(top, index.handle.offset);
   while (cursor.next()) {
     partitions.set(cursor.offset, store.keepIndex('index_partition', cursor, keeping.inCache));
   }
@@ -39,8 +99,8 @@ export function keepIndex(
  * until then is remembered (`partitionDue`), so nothing is skipped.
  */
 export class TableIndexCursor {
-  readonly leaf: IndexCursor;
-  private readonly top: IndexCursor | undefined;
+  readonly leaf: LevelCursor;
+  private readonly top: LevelCursor | undefined;
   private readonly handle: BlockHandle;
   /** `top` stands at a partition that is not loaded into `leaf`. */
   private partitionDue = false;
@@ -51,9 +111,9 @@ export class TableIndexCursor {
     private readonly kept: KeptIndex,
   ) {
     this.handle = index.handle;
-    this.leaf = new IndexCursor(index);
-    this.top =
-      index.type === IndexType.twoLevel ? new IndexCursor({ ...index, firstKeys: false }) : undefined;
+    const twoLevel = index.type === IndexType.twoLevel;
+    this.leaf = new LevelCursor(index, store, twoLevel ? 'index_partition' : 'index');
+    this.top = twoLevel ? new LevelCursor(index, store, 'index') : undefined;
   }
 
   /** To the first data block whose separator is not before the target; false when there is none. */
@@ -61,12 +121,12 @@ export class TableIndexCursor {
     const { top, leaf } = this;
     const root = this.root();
     if (top === undefined) {
-      leaf.load(root);
+      leaf.loadAt(root, this.handle.offset);
       return leaf.seek(target);
     }
-    top.load(root);
+    top.loadAt(root, this.handle.offset);
     if (!top.seek(target)) return false;
-    leaf.load(this.partition());
+    leaf.loadAt(this.partition(), top.offset);
     // A partition's own separator may lie behind its last entry's.
     return leaf.seek(target) || this.next();
   }
@@ -74,10 +134,10 @@ export class TableIndexCursor {
   seekToFirst(): boolean {
     const root = this.root();
     if (this.top === undefined) {
-      this.leaf.load(root);
+      this.leaf.loadAt(root, this.handle.offset);
       return this.leaf.next();
     }
-    this.top.load(root);
+    this.top.loadAt(root, this.handle.offset);
     this.partitionDue = this.top.next();
     return this.partitionDue && this.enterForward();
   }
@@ -85,10 +145,10 @@ export class TableIndexCursor {
   seekToLast(): boolean {
     const root = this.root();
     if (this.top === undefined) {
-      this.leaf.load(root);
+      this.leaf.loadAt(root, this.handle.offset);
       return this.leaf.seekToLast();
     }
-    this.top.load(root);
+    this.top.loadAt(root, this.handle.offset);
     this.partitionDue = this.top.seekToLast();
     return this.partitionDue && this.enterBackward();
   }
@@ -114,7 +174,7 @@ export class TableIndexCursor {
   /** To the first entry of the partition at which `top` stands, or of one behind it. */
   private enterForward(): boolean {
     for (;;) {
-      this.leaf.load(this.partition());
+      this.leaf.loadAt(this.partition(), this.top!.offset);
       this.partitionDue = false;
       if (this.leaf.next()) return true;
       if (!this.top!.next()) return false;
@@ -124,7 +184,7 @@ export class TableIndexCursor {
 
   private enterBackward(): boolean {
     for (;;) {
-      this.leaf.load(this.partition());
+      this.leaf.loadAt(this.partition(), this.top!.offset);
       this.partitionDue = false;
       if (this.leaf.seekToLast()) return true;
       if (!this.top!.previous()) return false;

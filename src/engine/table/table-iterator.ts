@@ -64,7 +64,11 @@ export class TableIterator {
       return;
     }
     this.load();
-    this.settle(this.entry.seek(target) || this.forward());
+    try {
+      this.settle(this.entry.seek(target) || this.forward());
+    } catch (error) {
+      throw this.placed(error);
+    }
   }
 
   /** To the last entry that is not behind the target. */
@@ -75,25 +79,45 @@ export class TableIterator {
       return;
     }
     this.load();
-    this.settle(this.entry.seekForPrev(target) || this.backward());
+    try {
+      this.settle(this.entry.seekForPrev(target) || this.backward());
+    } catch (error) {
+      throw this.placed(error);
+    }
   }
 
   seekToFirst(): void {
     this.blockDue = this.index.seekToFirst();
-    this.settle(this.blockDue && this.forward());
+    try {
+      this.settle(this.blockDue && this.forward());
+    } catch (error) {
+      throw this.placed(error);
+    }
   }
 
   seekToLast(): void {
     this.blockDue = this.index.seekToLast();
-    this.settle(this.blockDue && this.backward());
+    try {
+      this.settle(this.blockDue && this.backward());
+    } catch (error) {
+      throw this.placed(error);
+    }
   }
 
   next(): void {
-    this.settle((!this.blockDue && this.entry.next()) || this.forward());
+    try {
+      this.settle((!this.blockDue && this.entry.next()) || this.forward());
+    } catch (error) {
+      throw this.placed(error);
+    }
   }
 
   previous(): void {
-    this.settle((!this.blockDue && this.entry.previous()) || this.backward());
+    try {
+      this.settle((!this.blockDue && this.entry.previous()) || this.backward());
+    } catch (error) {
+      throw this.placed(error);
+    }
   }
 
   /** To the first entry of the next block that has one. */
@@ -132,10 +156,11 @@ export class TableIterator {
   }
 
   private tooShort(length: number): CorruptionError {
-    return new CorruptionError(
-      'entry_malformed',
-      `a key of ${length} bytes is no internal key`,
-      this.table.reader.blocks.place(this.blockOffset, 'data'),
-    );
+    return new CorruptionError('entry_malformed', `a key of ${length} bytes is no internal key`);
+  }
+
+  /** What goes wrong in an index says where; the rest is about the block at which the index stands. */
+  private placed(error: unknown): unknown {
+    return this.table.store.placed(error, 'data', this.blockOffset);
   }
 }

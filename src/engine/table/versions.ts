@@ -1,11 +1,13 @@
 import { TRAILER_SIZE } from '../../format/internal-key.ts';
-import type { ComparableSeqno } from '../range-del/comparable-seqno.ts';
+import { type ComparableSeqno, comparableTrailerSeqno } from '../range-del/comparable-seqno.ts';
 import type { LookupTable } from './lookup-table.ts';
 import type { ReadPoint } from './read-point.ts';
 
 /** One stored version of a user key. */
 export interface Version {
   readonly seqno: ComparableSeqno;
+  /** The one in the file, where a global sequence number stands for it. */
+  readonly storedSeqno: ComparableSeqno;
   readonly type: number;
   /** A view of the block. */
   readonly value: Uint8Array;
@@ -43,6 +45,7 @@ export function listVersions(
       if (seqno > point.seqno) continue;
       versions.push({
         seqno,
+        storedSeqno: comparableTrailerSeqno(entry.key, entry.keyLength),
         type,
         value: entry.data.subarray(entry.valueStart, entry.valueEnd),
         key: entry.key.slice(0, entry.keyLength),

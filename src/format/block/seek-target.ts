@@ -25,7 +25,7 @@ export class SeekTarget {
     /** Of user keys as the table stores them, with or without timestamps. */
     readonly comparator: Comparator,
     /** Bytes of timestamp that stored keys have. */
-    private readonly timestampSize: number,
+    protected readonly timestampSize: number,
   ) {}
 
   /**
