@@ -105,7 +105,10 @@ export default class Explain extends SstkitCommand {
     );
     if (asJson) render.writeExplanationsJson(this.stdout, explanations, bytes);
     else render.writeExplanations(this.stdout, explanations, theme, bytes);
-    if (explanations.some(({ verdict }) => verdict.code === 'damage')) statuses.push(ExitStatus.damage);
+    for (const { verdict } of explanations) {
+      if (verdict.code === 'damage') statuses.push(ExitStatus.damage);
+      if (verdict.code === 'unsupported') statuses.push(ExitStatus.unsupported);
+    }
     return worstStatus(ExitStatus.ok, ...statuses);
   }
 }

@@ -1,9 +1,11 @@
 import type { OffsetMeaning } from '../tools/explain/explain-offset.ts';
-import type { Explanation, Step } from '../tools/explain/explanation.ts';
+import type { Comparison, Explanation, Step } from '../tools/explain/explanation.ts';
 import { writeJsonDocument } from './json.ts';
 import { type BytesMode, formatKey } from './key-format.ts';
 import type { ByteSink } from './sink.ts';
 import type { Theme } from './theme.ts';
+
+type ShownKey = Pick<Comparison, 'key' | 'timestamp'>;
 
 /** Comparisons of one step that are shown in text; a search in a large block has a few more. */
 const MAX_COMPARISONS = 24;
@@ -27,20 +29,32 @@ function writeExplanation(sink: ByteSink, explanation: Explanation, theme: Theme
     sink.writeLine(`${String(i + 1).padStart(2)}. ${theme.label(step.step)}  ${theme.dim(rangeText(step))}`);
     sink.writeLine(`    ${step.text}`);
     const comparisons = step.comparisons ?? [];
-    for (const { key: other, order } of comparisons.slice(0, MAX_COMPARISONS)) {
-      sink.writeLine(`    ${order.padEnd(6)}  ${theme.key(formatKey(other, bytes))}`);
+    for (const each of comparisons.slice(0, MAX_COMPARISONS)) {
+      sink.writeLine(`    ${each.order.padEnd(6)}  ${keyText(each, theme, bytes)}`);
     }
     if (comparisons.length > MAX_COMPARISONS)
       sink.writeLine(`    and ${comparisons.length - MAX_COMPARISONS} more`);
-    for (const { offset, key: other, seqno, type } of step.entries ?? []) {
-      sink.writeLine(
-        `    entry at ${offset} in the block: ${theme.key(formatKey(other, bytes))} ${seqno} ${type}`,
-      );
+    for (const each of step.entries ?? []) {
+      const { offset, seqno, type } = each;
+      sink.writeLine(`    entry at ${offset} in the block: ${keyText(each, theme, bytes)} ${seqno} ${type}`);
     }
   });
   const paint =
-    verdict.code === 'damage' ? theme.damage : verdict.code === 'found' ? theme.ok : theme.warning;
+    verdict.code === 'damage' || verdict.code === 'unsupported'
+      ? theme.damage
+      : verdict.code === 'found'
+        ? theme.ok
+        : theme.warning;
   sink.writeLine(`=> ${paint(verdict.code)}: ${verdict.text} (${verdict.bytesRead} bytes read)`);
+}
+
+function keyText({ key, timestamp }: ShownKey, theme: Theme, bytes: BytesMode): string {
+  const text = theme.key(formatKey(key, bytes));
+  return timestamp.length === 0 ? text : `${text} timestamp=${formatKey(timestamp, 'hex')}`;
+}
+
+function keyFields({ key, timestamp }: ShownKey, bytes: BytesMode): object {
+  return { key: formatKey(key, bytes), ...(timestamp.length === 0 ? {} : { timestamp }) };
 }
 
 function rangeText({ range }: Step): string {
@@ -58,20 +72,26 @@ export function writeExplanationsJson(
   explanations: readonly Explanation[],
   bytes: BytesMode,
 ): void {
-  const keyOf = (key: Uint8Array): string => formatKey(key, bytes);
   writeJsonDocument(sink, {
     schema: 1,
     tables: explanations.map(({ path, key, steps, verdict }) => ({
       path,
-      key: keyOf(key),
+      key: formatKey(key, bytes),
       steps: steps.map(({ comparisons, entries, ...step }) => ({
         ...step,
         ...(comparisons === undefined
           ? {}
-          : { comparisons: comparisons.map((each) => ({ ...each, key: keyOf(each.key) })) }),
+          : { comparisons: comparisons.map((each) => ({ ...keyFields(each, bytes), order: each.order })) }),
         ...(entries === undefined
           ? {}
-          : { entries: entries.map((each) => ({ ...each, key: keyOf(each.key) })) }),
+          : {
+              entries: entries.map((each) => ({
+                offset: each.offset,
+                ...keyFields(each, bytes),
+                seqno: each.seqno,
+                type: each.type,
+              })),
+            }),
       })),
       verdict,
     })),

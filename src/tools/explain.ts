@@ -13,7 +13,10 @@ export interface ExplainEvents {
   finding(path: string, finding: Finding): void;
 }
 
-/** The look-up of a key in each table that the path leads to. Throws what keeps the only one from being read. */
+/**
+ * The look-up of a key in each table that the path leads to; of a database without one none. Throws what keeps the only
+ * one from being read.
+ */
 export async function explainKeyIn(
   environment: NodeEnvironment,
   path: string,
@@ -37,7 +40,8 @@ export async function explainKeyIn(
     },
     (_file, error) => refused.push(error),
   );
-  if (explanations.length === 0)
+  const isEmptyDatabase = refused.length === 0 && inputs.databases.length > 0;
+  if (explanations.length === 0 && !isEmptyDatabase)
     throw refused[0] ?? new IoError('no_table', path, 'no table file in this directory');
   for (const error of refused) events.failure(error);
   return explanations;

@@ -5,20 +5,21 @@ import { fragmentTombstones } from '../../engine/range-del/fragmenter.ts';
 import { tombstoneSetOf } from '../../engine/range-del/tombstone-set.ts';
 import { Statistics } from '../../engine/statistics/statistics.ts';
 import { ExtractorMatch } from '../../engine/table/extractor-match.ts';
-import { type LookupEnvironment, requireOrder } from '../../engine/table/lookup-table.ts';
-import type { ReadPoint } from '../../engine/table/read-point.ts';
-import { SstError } from '../../errors.ts';
+import { type LookupEnvironment, requireBlocks, requireOrder } from '../../engine/table/lookup-table.ts';
+import { NEWEST, type ReadPoint } from '../../engine/table/read-point.ts';
+import { CorruptionError, SstError, UnsupportedError } from '../../errors.ts';
 import { BlockCursor, HashAnswer } from '../../format/block/block-cursor.ts';
 import { ParsedBlock } from '../../format/block/parsed-block.ts';
 import { BLOCK_TRAILER_SIZE, type BlockHandle } from '../../format/block-handle.ts';
 import type { BlockType } from '../../format/block-type.ts';
-import { findFilterBlock } from '../../format/filter/filter-block.ts';
+import { type FilterBlock, findFilterBlock } from '../../format/filter/filter-block.ts';
 import { openFilter } from '../../format/filter/open-filter.ts';
+import { readFooter } from '../../format/footer.ts';
 import { IndexType, indexTypeName } from '../../format/index/index-block-iterator.ts';
 import { IndexCursor } from '../../format/index/index-cursor.ts';
 import { TRAILER_SIZE, trailerType } from '../../format/internal-key.ts';
 import { COMPRESSION_DICT_BLOCK, RANGE_DEL_BLOCK } from '../../format/metaindex.ts';
-import { type OpenTableOptions, openTable, type TableReader } from '../../format/table-reader.ts';
+import { type OpenTableOptions, openTableAt, type TableReader } from '../../format/table-reader.ts';
 import { entryTypeName, isPointDeletion, ValueType } from '../../format/value-type.ts';
 import { checksumName } from '../../hash/registry.ts';
 import { bytewiseComparator, reverseBytewiseComparator } from '../../operators/comparator.ts';
@@ -45,7 +46,9 @@ export function explainKey(
   key: Uint8Array,
   options: ExplainOptions,
 ): Explanation {
-  const table = openTable(source, environment, options);
+  const footer = readFooter(source, environment.hashes);
+  requireBlocks(source, footer);
+  const table = openTableAt(source, footer, environment, options);
   requireOrder(table);
   const lookup = new ExplainedLookup(table, environment, key, options);
   let verdict: Verdict;
@@ -53,7 +56,8 @@ export function explainKey(
     verdict = lookup.run();
   } catch (error) {
     if (!(error instanceof SstError)) throw error;
-    verdict = lookup.verdict('damage', error.message);
+    const code = error instanceof UnsupportedError ? 'unsupported' : 'damage';
+    verdict = lookup.verdict(code, lookup.placed(error).message);
   }
   return { path: source.name, key, steps: lookup.steps, verdict };
 }
@@ -89,7 +93,42 @@ class ExplainedLookup {
     }
     if (!this.passesFilter())
       return this.verdict('filter_denies', 'the filter says that the key is not there');
-    return this.search();
+    const verdict = this.search();
+    if (verdict.code !== 'not_in_block' && verdict.code !== 'behind_last_key') return verdict;
+    return this.newerVersion() ?? verdict;
+  }
+
+  /** Where the point hides every version of the key: the newest of them. */
+  private newerVersion(): Verdict | undefined {
+    if (this.options.point === NEWEST) return undefined;
+    const newest = new ExplainedLookup(this.table, this.environment, this.key, {
+      ...this.options,
+      point: NEWEST,
+    });
+    let found: Verdict;
+    try {
+      found = newest.search();
+    } catch (error) {
+      // The look-up itself went without the block that cannot be read.
+      if (error instanceof SstError) return undefined;
+      throw error;
+    }
+    const { seqno, type } = found;
+    if (seqno === null) return undefined;
+    return this.verdict(
+      'newer_than_read',
+      `the newest version is ${seqno}, and all are newer than what is read`,
+      seqno,
+      type,
+    );
+  }
+
+  /** An error with the block that was read last, where it does not say itself what it is about. */
+  placed(error: SstError): SstError {
+    const { lastRange } = this;
+    const isOfFile = error instanceof CorruptionError || error instanceof UnsupportedError;
+    if (!isOfFile || error.offset !== undefined || lastRange === undefined) return error;
+    return error.at(this.table.blocks.place(lastRange.offset, lastRange.type));
   }
 
   verdict(
@@ -169,20 +208,34 @@ class ExplainedLookup {
 
   /** Whether the look-up goes on. */
   private passesFilter(): boolean {
-    const { table, target, environment, options } = this;
+    const { table, options } = this;
     const found = table.metaindex === undefined ? undefined : findFilterBlock(table.metaindex);
     if (found === undefined || found.layout === 'per_block' || options.ignoreFilter === true) {
       const foreign = table.metaindex?.find(({ type }) => type === 'filter' || type === 'filter_index');
       const text = options.ignoreFilter
         ? 'not asked, as --no-filter says'
-        : foreign === undefined
-          ? 'the table has none'
-          : `${foreign.name} is not read: its name is not that of RocksDB's own filters`;
+        : found !== undefined
+          ? `${found.entry.name} is not read: it is one filter for every 2 KiB of file, as RocksDB wrote them before 7.0`
+          : foreign === undefined
+            ? 'the table has none'
+            : `${foreign.name} is not read: its name is not that of RocksDB's own filters`;
       this.steps.push({ step: 'filter', text });
       return true;
     }
     const end = this.probeEnd();
     if (end === undefined) return true;
+    try {
+      return this.askFilter(found, end);
+    } catch (error) {
+      if (!(error instanceof SstError)) throw error;
+      const text = `cannot be read, and is not asked: ${this.placed(error).message}`;
+      this.steps.push({ step: 'filter', text, facts: { asked: false } });
+      return true;
+    }
+  }
+
+  private askFilter(found: FilterBlock, end: number): boolean {
+    const { table, target, environment } = this;
     let handle: BlockHandle = found.entry;
     if (found.layout === 'partitioned') {
       const top = this.read(found.entry, 'filter_index');
@@ -269,30 +322,50 @@ class ExplainedLookup {
       comparisons: target.take(),
     });
     if (!inTop) return this.verdict('behind_last_key', 'the key lies behind the last key of the table');
-    if (twoLevel) {
-      leaf.load(new ParsedBlock(this.read(top, 'index_partition')));
-      const inLeaf = leaf.seek(target);
-      this.steps.push({
-        step: 'index_partition',
-        range: this.lastRange!,
-        text: inLeaf
-          ? `leads to the data block at ${leaf.offset}`
-          : 'has no separator that is not before the key',
-        comparisons: target.take(),
-      });
-      if (!inLeaf)
-        return this.verdict('behind_last_key', 'the key lies behind the last key of the partition');
-    }
+    if (twoLevel && !this.enterPartition(top, leaf, true) && !this.toNextPartition(top, leaf))
+      return this.verdict('behind_last_key', 'the key lies behind the last key of the table');
     for (;;) {
+      if (this.firstKeyIsBehind(leaf)) {
+        const text = `the first key of the block at ${leaf.offset}, which stands in the index, comes behind the key: the block is not read`;
+        this.steps.push({ step: twoLevel ? 'index_partition' : 'index', text });
+        return this.verdict('not_in_block', 'no entry of the table has this key');
+      }
       const verdict = this.searchBlock(leaf);
       if (verdict !== undefined) return verdict;
-      if (!leaf.next()) return this.verdict('not_in_block', 'no entry of the table has this key');
+      if (!leaf.next() && !(twoLevel && this.toNextPartition(top, leaf)))
+        return this.verdict('not_in_block', 'no entry of the table has this key');
     }
+  }
+
+  /** Reads the partition at which `top` stands, to its first entry, or with `seeks` to the one that leads to the key. */
+  private enterPartition(top: IndexCursor, leaf: IndexCursor, seeks: boolean): boolean {
+    const { target } = this;
+    leaf.load(new ParsedBlock(this.read(top, 'index_partition')));
+    const isFound = seeks ? leaf.seek(target) : leaf.next();
+    this.steps.push({
+      step: 'index_partition',
+      range: this.lastRange!,
+      text: isFound
+        ? `leads to the data block at ${leaf.offset}`
+        : 'has no separator that is not before the key',
+      comparisons: target.take(),
+    });
+    return isFound;
+  }
+
+  private toNextPartition(top: IndexCursor, leaf: IndexCursor): boolean {
+    while (top.next()) if (this.enterPartition(top, leaf, false)) return true;
+    return false;
+  }
+
+  private firstKeyIsBehind({ data, firstKeyStart, firstKeyEnd }: IndexCursor): boolean {
+    if (firstKeyEnd === firstKeyStart) return false;
+    return this.compareUserKey(data, firstKeyStart, firstKeyEnd) > 0;
   }
 
   /** Undefined: the block ends before the key, and its separator has the very key. */
   private searchBlock(leaf: IndexCursor): Verdict | undefined {
-    const { table, target, options } = this;
+    const { table, target } = this;
     const dictionaryEntry = table.metaBlock(COMPRESSION_DICT_BLOCK);
     let dictionary: Uint8Array | undefined;
     if (dictionaryEntry !== undefined && this.isCompressed(leaf)) {
@@ -318,8 +391,13 @@ class ExplainedLookup {
     }
     const comparisons = target.take();
     const passed: PassedEntry[] = [];
-    const isKey = isFound && this.compareUserKey(cursor.key, cursor.keyLength) === 0;
-    if (isFound) passed.push(this.entryOf(cursor));
+    let isKey = false;
+    for (; isFound; isFound = cursor.next()) {
+      isKey = this.compareUserKey(cursor.key, 0, cursor.keyLength) === 0;
+      passed.push(this.entryOf(cursor));
+      // Between timestamps the sequence numbers are in no order: versions are passed until one can be seen.
+      if (!isKey || table.storedTimestampSize === 0 || this.isVisible(passed.at(-1)!)) break;
+    }
     const how =
       answer === HashAnswer.ask
         ? `${block.layout.restartCount} restarts searched, then ${cursor.compared} entries`
@@ -329,7 +407,7 @@ class ExplainedLookup {
     this.steps.push({
       step: 'data',
       range,
-      text: `${how}; ${isKey ? 'the key is there' : isFound ? 'the next key is another one' : 'all its keys come before'}`,
+      text: `${how}; ${isFound ? (isKey ? 'the key is there' : 'the next key is another one') : 'all its keys come before'}`,
       facts: {
         restarts: block.layout.restartCount,
         hashBuckets: block.layout.bucketCount,
@@ -339,25 +417,23 @@ class ExplainedLookup {
       comparisons,
       entries: passed,
     });
-    if (isKey) return this.judge(cursor, options.point);
+    if (isFound && isKey) return this.judge(cursor);
     if (isFound)
       return this.verdict('not_in_block', 'the key would stand before the entry shown, and does not');
-    const end = leaf.keyLength - (table.index!.userKeys ? 0 : TRAILER_SIZE);
-    const { compare } = target.comparator;
-    if (compare(leaf.key, 0, end, target.key, 0, target.userKeyEnd) > 0) {
-      return this.verdict('not_in_block', 'the key would stand in this block, and does not');
-    }
-    return undefined;
+    const separatorEnd = leaf.keyLength + (table.index!.userKeys ? TRAILER_SIZE : 0);
+    if (this.compareUserKey(leaf.key, 0, separatorEnd) <= 0) return undefined;
+    return this.verdict('not_in_block', 'the key would stand in this block, and does not');
   }
 
-  private judge(cursor: BlockCursor, point: ReadPoint): Verdict {
+  private isVisible({ seqno }: PassedEntry): boolean {
+    return seqno <= seqnoOfComparable(this.options.point.seqno);
+  }
+
+  private judge(cursor: BlockCursor): Verdict {
     const { globalSeqno } = this.table;
     const seqno = globalSeqno ?? seqnoOfComparable(comparableTrailerSeqno(cursor.key, cursor.keyLength));
     const type = trailerType(cursor.key, cursor.keyLength);
     const name = entryTypeName(type);
-    if (seqno > seqnoOfComparable(point.seqno)) {
-      return this.verdict('newer_than_read', `version ${seqno} is newer than what is read`, seqno, name);
-    }
     if (this.covering !== null && this.covering > seqno) {
       return this.verdict(
         'range_deleted',
@@ -375,19 +451,24 @@ class ExplainedLookup {
     return this.verdict('found', `${name} ${seqno}, a value of ${length} bytes`, seqno, name);
   }
 
-  private entryOf(cursor: BlockCursor): PassedEntry {
+  private entryOf({ entryStart, key, keyLength }: BlockCursor): PassedEntry {
+    const { globalSeqno, storedTimestampSize } = this.table;
+    const end = keyLength - TRAILER_SIZE;
+    const userEnd = Math.max(0, end - storedTimestampSize);
     return {
-      offset: cursor.entryStart,
-      key: cursor.key.slice(0, cursor.keyLength - TRAILER_SIZE),
-      seqno: seqnoOfComparable(comparableTrailerSeqno(cursor.key, cursor.keyLength)),
-      type: entryTypeName(trailerType(cursor.key, cursor.keyLength)),
+      offset: entryStart,
+      key: key.slice(0, userEnd),
+      timestamp: key.slice(userEnd, end),
+      seqno: globalSeqno ?? seqnoOfComparable(comparableTrailerSeqno(key, keyLength)),
+      type: entryTypeName(trailerType(key, keyLength)),
     };
   }
 
-  private compareUserKey(key: Uint8Array, length: number): number {
+  /** Order of the user key of the internal key `key[start, end)` against the one that is looked for. */
+  private compareUserKey(key: Uint8Array, start: number, end: number): number {
     const { comparator, key: wanted, userKeyEnd } = this.target;
-    const end = length - TRAILER_SIZE - this.table.storedTimestampSize;
-    return comparator.withoutTimestamp.compare(key, 0, end, wanted, 0, userKeyEnd);
+    const userEnd = Math.max(start, end - TRAILER_SIZE - this.table.storedTimestampSize);
+    return comparator.withoutTimestamp.compare(key, start, userEnd, wanted, 0, userKeyEnd);
   }
 
   private lastRange: ByteRange | undefined;

@@ -49,8 +49,10 @@ export interface ByteRange {
 }
 
 export interface Comparison {
-  /** User key of what stands in the block. */
+  /** User key of what stands in the block, without timestamp. */
   readonly key: Uint8Array;
+  /** Empty where keys have none. */
+  readonly timestamp: Uint8Array;
   /** Whether it comes before the target, is at it, or behind. */
   readonly order: 'before' | 'same' | 'behind';
 }
@@ -65,6 +67,8 @@ export interface PassedEntry {
   /** In the uncompressed block. */
   readonly offset: number;
   readonly key: Uint8Array;
+  readonly timestamp: Uint8Array;
+  /** The one that counts. */
   readonly seqno: bigint;
   readonly type: string;
 }
@@ -80,7 +84,8 @@ export interface Verdict {
     | 'behind_last_key'
     | 'not_in_block'
     | 'newer_than_read'
-    | 'damage';
+    | 'damage'
+    | 'unsupported';
   readonly text: string;
   readonly seqno: bigint | null;
   readonly type: string | null;

@@ -26,8 +26,10 @@ export class TracedTarget extends SeekTarget {
   }
 
   private remember(data: Uint8Array, start: number, end: number, order: number): void {
+    const userEnd = Math.max(start, end - this.timestampSize);
     this.comparisons.push({
-      key: data.slice(start, end),
+      key: data.slice(start, userEnd),
+      timestamp: data.slice(userEnd, end),
       order: order < 0 ? 'before' : order > 0 ? 'behind' : 'same',
     });
   }
