@@ -4,7 +4,7 @@ import { SstkitCommand } from '../base-command.ts';
 import type { BlockCacheOptions } from '../engine/cache/block-cache.ts';
 import type { LookupHooks } from '../engine/table/block-store.ts';
 import type { LookupTableOptions } from '../engine/table/lookup-table.ts';
-import type { SstError } from '../errors.ts';
+import { IoError, type SstError } from '../errors.ts';
 import { ExitStatus, statusOfError, worstStatus } from '../exit-status.ts';
 import {
   byteCountFlag,
@@ -15,6 +15,7 @@ import {
   noFilterFlag,
   recursiveFlag,
   switchFlag,
+  tsSizeFlag,
   withDefault,
 } from '../flags.ts';
 import type { ReadBenchParams } from '../tools/bench-read.ts';
@@ -84,6 +85,7 @@ export default class BenchRead extends SstkitCommand {
     }),
     cf: string({ description: 'column family [default: default]', helpValue: 'NAME' }),
     comparator: comparatorFlag,
+    'ts-size': tsSizeFlag,
     'merge-operator': mergeOperatorFlag,
     'no-filter': noFilterFlag,
     recursive: recursiveFlag,
@@ -160,6 +162,7 @@ export default class BenchRead extends SstkitCommand {
         pinPartitions: flags['pin-partitions'],
         ignoreFilter: flags['no-filter'],
         ...(flags.comparator === undefined ? {} : { comparator: comparatorOf(flags.comparator) }),
+        ...(flags['ts-size'] === undefined ? {} : { timestampSize: flags['ts-size'] }),
       };
       const events = {
         failure: (error: SstError) => {
@@ -169,11 +172,10 @@ export default class BenchRead extends SstkitCommand {
         note: (text: string) => this.note(text),
         skipped: (paths: readonly string[]) => this.note(`${paths.length} other files skipped`),
       };
-      return openLookup(environment, { ...request, table }, events, hooks).then((lookup) => ({
-        ...lookup,
-        statistics,
-        blockCache,
-      }));
+      return openLookup(environment, { ...request, table }, events, hooks).then(({ set, close }) => {
+        if (set === undefined) throw new IoError('no_table', args.path[0]!, 'a database without a table');
+        return { set, close, statistics, blockCache };
+      });
     };
 
     const lookup = await open();

@@ -12,6 +12,7 @@ import {
   mergeOperatorFlag,
   noFilterFlag,
   recursiveFlag,
+  strictFlag,
   switchFlag,
   tsSizeFlag,
 } from '../flags.ts';
@@ -48,6 +49,7 @@ export default class Get extends SstkitCommand {
     'ts-size': tsSizeFlag,
     'merge-operator': mergeOperatorFlag,
     'no-filter': noFilterFlag,
+    strict: strictFlag,
     recursive: recursiveFlag,
   };
 
@@ -74,6 +76,10 @@ export default class Get extends SstkitCommand {
     const point = parseReadPoint(flags['at-seqno']);
     const extractor = flags['prefix-extractor'];
     const failures: SstError[] = [];
+    const failure = (error: SstError): void => {
+      this.complain(error.message);
+      failures.push(error);
+    };
     const lookup = await openLookup(
       await openNodeEnvironment(),
       {
@@ -89,28 +95,27 @@ export default class Get extends SstkitCommand {
         },
       },
       {
-        failure: (error) => {
-          this.complain(error.message);
-          failures.push(error);
-        },
+        failure,
         note: (text) => this.note(text),
         skipped: (paths) => this.noteSkipped(paths, flags.verbose),
       },
     );
+    const options = { point, strict: flags.strict };
     try {
-      for (const { filter, reader } of lookup.set.tables) {
-        if (filter?.problem !== undefined)
-          this.complain(`${reader.source.name}: ${filter.problem.message}; not asked`);
-      }
       if (flags['all-versions']) {
-        const rows = await getVersions(lookup, keys, point);
+        const rows = await getVersions(lookup, keys, options, failure);
         if (format === 'text') render.writeVersionsText(this.stdout, rows, flags.bytes ?? 'escape');
         else if (format === 'json') render.writeVersionsJson(this.stdout, rows, flags.bytes ?? 'hex');
         else render.writeVersionsNdjson(this.stdout, rows, flags.bytes ?? 'hex');
       } else {
-        const results = await getKeys(lookup, keys, point);
+        const results = await getKeys(lookup, keys, options);
+        for (const result of results) if (!result.found && result.error) failure(result.error);
         if (format === 'text') render.writeGetText(this.stdout, results, flags.bytes ?? 'escape');
         else render.writeGetJson(this.stdout, results, flags.bytes ?? 'hex');
+      }
+      // Partitions are read when they are asked.
+      for (const { filter } of lookup.set?.tables ?? []) {
+        if (filter?.problem !== undefined) this.complain(`${filter.problem.message}; not asked`);
       }
     } finally {
       lookup.close();

@@ -34,7 +34,8 @@ export interface LookupEvents {
 
 /** Tables of one column family, open and read as one. */
 export interface OpenLookup {
-  readonly set: TableSet;
+  /** Undefined: a database without a table. */
+  readonly set: TableSet | undefined;
   /** As reports name them; table i of the set is `paths[i]`. */
   readonly paths: readonly string[];
   close(): void;
@@ -55,7 +56,8 @@ class FileTable {
 
 /**
  * Opens every table that the PATHs lead to. A DB directory is its table files: neither its MANIFEST nor its logs are
- * read, and a note says so. Throws IoError when there is no table, and what opening the only one throws.
+ * read, and a note says so. Throws IoError when there is no table and no database, and where none can be opened, what
+ * opening the first one throws.
  */
 export async function openLookup(
   environment: NodeEnvironment,
@@ -83,6 +85,7 @@ export async function openLookup(
   };
   const cache = new TableCache(open, 0);
   const opened: { path: string; table: LookupTable }[] = [];
+  const refused: SstError[] = [];
   const close = (): void => {
     for (const { path } of opened) cache.release(path);
   };
@@ -96,13 +99,18 @@ export async function openLookup(
         if (error instanceof CacheFullError) {
           throw new InvalidArgumentError('cache-size', String(error.capacityBytes), error.message);
         }
-        if (!(error instanceof SstError) || files.length === 1) throw error;
-        events.failure(error);
+        if (!(error instanceof SstError)) throw error;
+        refused.push(error);
       }
     }
     const tables = opened.map(({ table }) => table);
-    if (tables.length === 0)
-      throw new IoError('no_table', request.paths[0]!, 'no table that can be looked into');
+    const [fault] = refused;
+    if (tables.length === 0 && fault !== undefined) {
+      for (const error of refused.slice(1)) events.failure(error);
+      throw fault;
+    }
+    for (const error of refused) events.failure(error);
+    if (tables.length === 0) return { set: undefined, paths: [], close };
     const set = new TableSet(tables, {
       mergeOperator: operatorFor(tables, request.mergeOperator),
       prefixExtractor: request.prefixExtractor,
@@ -147,6 +155,7 @@ async function chooseFiles(
     },
   );
   if (skipped.length > 0) events.skipped(skipped);
+  if (byFamily.size === 0 && refused.length === 0 && inputs.databases.length > 0) return [];
   if (byFamily.size === 0) {
     throw refused[0] ?? new IoError('no_table', request.paths[0]!, 'no table file in this directory');
   }

@@ -1,6 +1,6 @@
 /** `get`, `explain` and `bench-read` as a user runs them. */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Ajv from 'ajv';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runHere } from '../bug-cases/run-here.ts';
 import { PROJECT_ROOT } from '../support/cli.ts';
 import { FIXTURE_ROOT, fixture } from '../support/fixtures.ts';
-import { flipBit } from '../support/patch.ts';
+import { flipBit, patchBlock } from '../support/patch.ts';
 
 const ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false });
 const schemaOf = (name: string) =>
@@ -35,6 +35,19 @@ async function json(...words: string[]) {
 async function text(...words: string[]) {
   const { status, stdout, stderr } = await runHere(words, { cwd: PROJECT_ROOT });
   return { status, stderr, lines: stdout.toString().trimEnd().split('\n') };
+}
+
+/** What a command prints on stdout. */
+async function stdoutOf(...words: string[]): Promise<string> {
+  return (await runHere(words, { cwd: PROJECT_ROOT })).stdout.toString();
+}
+
+async function blocksOf(file: string): Promise<Document[]> {
+  const rows = await stdoutOf('dump', file, '--blocks', '--format', 'ndjson');
+  return rows
+    .trimEnd()
+    .split('\n')
+    .map((row) => JSON.parse(row));
 }
 
 describe('get', () => {
@@ -115,6 +128,100 @@ describe('get', () => {
     expect(stderr).toMatch(/filter block at 3816.*not asked/);
   });
 
+  it('a block that cannot be read hides its own keys alone; --strict ends there', async () => {
+    const file = path.join(folder, 'one-block.sst');
+    const source = fixture('version/fv5-xxh3.sst');
+    const blocks = await blocksOf(source.path);
+    const data = blocks.filter(({ type }) => type === 'data');
+    const [first, damaged, last] = [data[0], data[1], data.at(-1)];
+    writeFileSync(file, flipBit(source.bytes(), damaged.offset + 1));
+    const keys = [first, damaged, last].map(({ firstKey }) => `hex:${firstKey}`);
+    const { status, document, stderr } = await json('get', file, ...keys);
+    expect(status).toBe(1);
+    expect(stderr).toContain(`data block at ${damaged.offset}`);
+    const [before, unread, behind] = document.results;
+    expect(before.error ?? behind.error).toBeUndefined();
+    expect(unread).toMatchObject({
+      found: false,
+      error: { code: 'block_checksum', file, offset: damaged.offset, blockType: 'data' },
+    });
+    expect((await text('get', file, ...keys)).lines[1]).toMatch(/\tnot readable$/);
+    const versions = await json('get', file, ...keys, '--all-versions');
+    expect(versions.status).toBe(1);
+    expect(versions.document.versions.at(-1).key).toBe(last.firstKey);
+    const strict = await text('get', file, ...keys, '--strict');
+    expect(strict).toMatchObject({ status: 1, lines: [''] });
+  });
+
+  it('damage behind checksums that hold is told with its place', async () => {
+    const { bytes, expected } = fixture('version/fv5-none.sst');
+    const file = path.join(folder, 'malformed.sst');
+    const key = `hex:${expected!().entries[0]!.key}`;
+    const blocks = await blocksOf(fixture('version/fv5-none.sst').path);
+    for (const type of ['data', 'index']) {
+      const block = blocks.find((each) => each.type === type);
+      // Shares bytes with a key that is not there; then a number of restarts that does not fit.
+      for (const at of [0, block.size - 2]) {
+        const edit = (payload: Uint8Array): void => void payload.fill(0x3f, at, at + 1);
+        writeFileSync(file, patchBlock(bytes(), block, { edit }));
+        const place = `${type} block at ${block.offset}`;
+        const found = await text('get', file, key);
+        expect({ type, at, status: found.status }).toEqual({ type, at, status: 1 });
+        expect(found.stderr).toContain(place);
+        const explained = (await json('explain', file, key)).document.tables[0].verdict;
+        expect(explained.code).toBe('damage');
+        expect(explained.text).toContain(place);
+        expect((await text('get', file, key, '--all-versions')).stderr).toContain(place);
+      }
+    }
+  });
+
+  it('damaged properties are damage, not a comparator that nobody knows', async () => {
+    const file = path.join(folder, 'properties.sst');
+    const { bytes } = fixture('demo/basic.sst');
+    const dump = await stdoutOf('dump', 'demo:basic.sst', '--json');
+    const { offset } = JSON.parse(dump).metaindex.find(
+      ({ name }: { name: string }) => name === 'rocksdb.properties',
+    );
+    writeFileSync(file, flipBit(bytes(), offset + 3));
+    for (const command of ['get', 'explain']) {
+      expect(await text(command, file, 'user:0001')).toMatchObject({ status: 1 });
+      expect(
+        (await text(command, file, 'user:0001', '--comparator', 'leveldb.BytewiseComparator')).status,
+      ).toBe(0);
+    }
+  });
+
+  it('rows of --all-versions are those of scan: timestamps, stored sequence numbers', async () => {
+    const ingested = path.join(FIXTURE_ROOT, 'db/ingest/000010.sst');
+    const timestamps = path.join(FIXTURE_ROOT, 'content/timestamps.sst');
+    for (const file of [ingested, timestamps]) {
+      const scanned = await stdoutOf('scan', file, '--limit', '1', '--format', 'ndjson');
+      const row = JSON.parse(scanned);
+      expect(row.storedSeqno ?? row.timestamp).toBeDefined();
+      const words = ['get', file, `hex:${row.key}`, '--all-versions'];
+      const { document } = await json(...words);
+      expect(document.versions[0]).toMatchObject(row);
+      const mark =
+        row.timestamp === undefined ? `storedSeqno=${row.storedSeqno}` : `timestamp=${row.timestamp}`;
+      expect((await text(...words)).lines[0]!.split('\t')).toContain(mark);
+    }
+  });
+
+  it('a database without a table has no key; one whose tables are all not supported is status 4', async () => {
+    const empty = path.join(folder, 'empty-db');
+    mkdirSync(empty);
+    writeFileSync(path.join(empty, 'CURRENT'), 'MANIFEST-000001\n');
+    const found = await json('get', empty, 'k');
+    expect(found).toMatchObject({ status: 0, document: { results: [{ key: '6b', found: false }] } });
+    expect(await json('explain', empty, 'k')).toMatchObject({ status: 0, document: { tables: [] } });
+    expect((await text('bench-read', empty)).status).toBe(3);
+    for (const command of ['get', 'explain', 'bench-read']) {
+      const words = command === 'bench-read' ? [] : ['k'];
+      expect((await text(command, path.join(FIXTURE_ROOT, 'plain'), ...words)).status).toBe(4);
+    }
+  });
+
   it('other kinds of files', async () => {
     expect((await text('get', path.join(FIXTURE_ROOT, 'plain/plain-fixed.sst'), 'k')).status).toBe(4);
     expect((await text('get', path.join(FIXTURE_ROOT, 'README.md'), 'k')).status).toBe(3);
@@ -160,6 +267,40 @@ describe('explain', () => {
     expect(lines.at(-1)).toMatch(/^=> range_deleted: put 42 is deleted by the range tombstone 182/);
     const { document } = await json('explain', 'demo:basic.sst', 'user:0042', '--at-seqno', '100');
     expect(document.tables[0].verdict.code).toBe('found');
+  });
+
+  it('says of a version that is too new that it is', async () => {
+    const { document } = await json('explain', 'demo:basic.sst', 'user:0001', '--at-seqno', '0');
+    expect(document.tables[0].verdict).toMatchObject({ code: 'newer_than_read', seqno: '1', type: 'put' });
+    const never = await json('explain', 'demo:basic.sst', 'user:0001x', '--at-seqno', '0', '--no-filter');
+    expect(never.document.tables[0].verdict.code).toBe('not_in_block');
+  });
+
+  it('with timestamps it passes the versions that are too new, and shows user keys', async () => {
+    const { path: file, expected } = fixture('content/timestamps.sst');
+    const { entries } = expected!();
+    const versions = entries.filter(({ key }) => key === entries[0]!.key);
+    const oldest = versions.toSorted((a, b) => Number(BigInt(a.seqno) - BigInt(b.seqno)))[0]!;
+    const words = [file, `hex:${oldest.key}`, '--at-seqno', String(oldest.seqno)];
+    const { verdict, steps } = (await json('explain', ...words)).document.tables[0];
+    expect(verdict.seqno).toBe(String(oldest.seqno));
+    const data = steps.find(({ step }: { step: string }) => step === 'data');
+    expect(data.entries.at(-1)).toMatchObject({ key: oldest.key, timestamp: oldest.timestamp });
+  });
+
+  it('a damaged filter is not asked, and the look-up goes on', async () => {
+    const file = path.join(folder, 'filter.sst');
+    writeFileSync(file, flipBit(fixture('demo/basic.sst').bytes(), 3820));
+    const { status, document } = await json('explain', file, 'user:0001');
+    expect({ status, code: document.tables[0].verdict.code }).toEqual({ status: 0, code: 'found' });
+    expect(JSON.stringify(document)).toContain('cannot be read, and is not asked');
+  });
+
+  it('an entry has the sequence number that counts', async () => {
+    const file = path.join(FIXTURE_ROOT, 'db/ingest/000010.sst');
+    const { entries } = fixture('db/ingest/000010.sst').expected!();
+    const explained = (await json('explain', file, `hex:${entries[0]!.key}`)).document.tables[0];
+    expect(explained.steps.at(-1).entries[0].seqno).toBe(explained.verdict.seqno);
   });
 
   it('damage is the verdict, status 1', async () => {
