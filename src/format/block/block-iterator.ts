@@ -131,6 +131,15 @@ export class BlockIterator {
     return true;
   }
 
+  /** Where the bytes of the current key that are its own lie in the block. */
+  get keyStart(): number {
+    return this.keyEnd - this.nonShared;
+  }
+
+  get keyEnd(): number {
+    return this.separated ? this.position : this.valueStart;
+  }
+
   /** Skips an entry of a damaged block: none of the entries behind it can be trusted to begin anywhere. */
   stop(): void {
     this.position = this.entriesEnd;

@@ -51,6 +51,8 @@ export class IndexBlockIterator {
   entryStart = 0;
   valueStart = 0;
   valueEnd = 0;
+  /** Bytes of the separator that are its own; they end at `keyEnd`. */
+  nonShared = 0;
   private readonly keys: ByteReader;
   private readonly values: ByteReader;
   private readonly separated: boolean;
@@ -89,6 +91,7 @@ export class IndexBlockIterator {
         `index entry at ${this.entryStart} shares ${shared} bytes of a key of ${this.keyLength}`,
       );
     }
+    this.nonShared = nonShared;
     this.takeKey(shared, keys.view(nonShared));
     this.valueStart = this.values.pos;
     this.takeValue(shared);
@@ -101,6 +104,10 @@ export class IndexBlockIterator {
       );
     }
     return true;
+  }
+
+  get keyEnd(): number {
+    return this.separated ? this.keys.pos : this.valueStart;
   }
 
   private takeKey(shared: number, own: Uint8Array): void {

@@ -133,6 +133,11 @@ export class PlainTableIterator {
     return true;
   }
 
+  /** Where the current row ends in the file. */
+  get entryEnd(): number {
+    return this.nextOffset;
+  }
+
   /**
    * Reads the key records of prefix encoding at `pos`: sets `size` to the bytes of user key in this row and
    * `position` to where they begin. Returns the bytes taken from the key before it, NO_PREFIX for a full key.
