@@ -1,13 +1,13 @@
 import { boolean, integer, string } from '@oclif/core/flags';
 import { SstkitCommand } from '../base-command.ts';
-import { UnsupportedError } from '../errors.ts';
+import { InvalidArgumentError, UnsupportedError } from '../errors.ts';
 import { ExitStatus, worstStatus } from '../exit-status.ts';
 import { commonFlags, formatFlag, numberFlag, switchFlag, withDefault } from '../flags.ts';
 import { FILTER_BENCH_DEFAULTS as DEFAULTS, type FilterBenchParams } from '../tools/bench/filter-params.ts';
 import { faultEvents } from './fault-events.ts';
 
-function count(description: string, value: number, helpValue = 'COUNT') {
-  return integer({ description: withDefault(description, value), default: value, helpValue });
+function count(description: string, value: number, helpValue = 'COUNT', min = 0) {
+  return integer({ description: withDefault(description, value), default: value, helpValue, min });
 }
 
 function decimal(description: string, value: number, helpValue: string) {
@@ -48,7 +48,7 @@ export default class BenchFilter extends SstkitCommand {
     compare: switchFlag(
       'bits reader, full block reader, and one that is parsed each time, in turns, with ratios',
     ),
-    rounds: count('rounds of --compare', 11),
+    rounds: count('rounds of --compare', 11, 'COUNT', 1),
     seed: integer({
       description: 'seed of the draws [default: 0]',
       default: DEFAULTS.seed,
@@ -169,6 +169,17 @@ export default class BenchFilter extends SstkitCommand {
       allowBadFpRate: flags['allow-bad-fp-rate'],
       runs: flags.runs,
     };
+    const { filterBenchBytes } = await import('../tools/bench/filter-params.ts');
+    const { memoryBytes } = machineFacts();
+    if (filterBenchBytes(params) > memoryBytes) {
+      const name = params.mKeysTotalMax > 0 ? 'm-keys-total-max' : 'working-mem-size-mb';
+      const wanted = Math.ceil(filterBenchBytes(params) / 2 ** 20);
+      throw new InvalidArgumentError(
+        name,
+        String(flags[name]),
+        `--${name}: filters of ${wanted} MiB do not fit into the ${Math.floor(memoryBytes / 2 ** 20)} MiB of this machine`,
+      );
+    }
     const { benchFilter, compareFilterReaders } = await import('../tools/bench-filter.ts');
     if (flags.compare) {
       const comparison = compareFilterReaders(environment, params, flags.rounds);

@@ -196,6 +196,18 @@ describe('the command', () => {
   it('refuses what cannot be meant', async () => {
     expect((await runCli(['bench-filter', '--impl', '3'])).status).toBe(2);
     expect((await runCli(['bench-filter', '--vary-key-count-ratio', '1.5'])).status).toBe(2);
+    for (const flag of [
+      '--working-mem-size-mb=1e9',
+      '--m-keys-total-max=1e12',
+      '--m-keys-total-max=-1',
+      '--key-size=99999999999',
+      '--average-keys-per-filter=2000000000',
+      '--rounds=0',
+      '--rounds=-3',
+    ]) {
+      const { status } = await runCli(['bench-filter', '--compare', flag]);
+      expect({ flag, status }).toEqual({ flag, status: 2 });
+    }
     expect((await runCli(['bench-filter', '--use_plain_table_bloom'])).status).toBe(4);
     expect((await runCli(['bench-filter', '--legend'])).stdout.toString()).toMatch(/^Legend:/);
   });

@@ -15,6 +15,7 @@ import { runHere } from '../bug-cases/run-here.ts';
 import { blockOf, bytesOf, writeTable } from '../bug-cases/table-by-hand.ts';
 import { PROJECT_ROOT } from '../support/cli.ts';
 import { fixture } from '../support/fixtures.ts';
+import { flipBit } from '../support/patch.ts';
 import { openBytes, repairChecksum } from '../verify/table-surgery.ts';
 import { linesOf, writeHere } from '../write/write-here.ts';
 
@@ -340,6 +341,18 @@ describe('rates of false positives', () => {
     expect(falsePositiveRate).toBeLessThan(1.6 * expectedFalsePositiveRate + 0.0005);
     expect(falsePositiveRate).toBeGreaterThan(expectedFalsePositiveRate / 1.6 - 0.0005);
   });
+});
+
+it('asks about as much of a file whose properties are lost', async () => {
+  const { path: file, bytes } = fixture('filter/bloom.sst');
+  const dump = await runHere(['dump', file, '--json'], { cwd: folder });
+  const { metaindex } = JSON.parse(dump.stdout.toString());
+  const { offset } = metaindex.find(({ name }: { name: string }) => name === 'rocksdb.properties');
+  writeFileSync(path.join(folder, 'lost.sst'), flipBit(bytes(), offset + 3));
+  const { status, files } = await check('lost.sst');
+  expect(status).toBe(1);
+  expect(files[0].absentAsked).toBeGreaterThan(10_000);
+  expect(files[0].absentAsked).toBeLessThan(300_000);
 });
 
 it('exit statuses', async () => {

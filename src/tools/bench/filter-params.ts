@@ -54,6 +54,11 @@ export const FILTER_BENCH_DEFAULTS: FilterBenchParams = {
   runs: 1,
 };
 
+/** Longer ones say nothing more of a filter, which sees a hash. */
+const KEY_SIZE_MAX = 8 * 1024 * 1024;
+/** Hashes of one filter, which are kept until it is built. */
+const KEYS_PER_FILTER_MAX = 100e6;
+
 export type FilterBenchMode =
   | 'single'
   | 'batch_prepared'
@@ -61,6 +66,11 @@ export type FilterBenchMode =
   | 'fifty_one'
   | 'eighty_twenty'
   | 'random';
+
+/** Bytes of all filters together, about. */
+export function filterBenchBytes({ workingMemSizeMb, mKeysTotalMax, bitsPerKey }: FilterBenchParams): number {
+  return mKeysTotalMax > 0 ? (1e6 * mKeysTotalMax * bitsPerKey) / 8 : workingMemSizeMb * 1024 * 1024;
+}
 
 /** Throws InvalidArgumentError, with the parameter's name. */
 export function checkFilterBenchParams(params: FilterBenchParams): void {
@@ -78,11 +88,17 @@ export function checkFilterBenchParams(params: FilterBenchParams): void {
     params.varyKeyCountRatio >= 0 && params.varyKeyCountRatio <= 1,
     '0 to 1 is wanted',
   );
-  check('averageKeysPerFilter', params.averageKeysPerFilter >= 1, 'at least 1 is wanted');
+  check(
+    'averageKeysPerFilter',
+    params.averageKeysPerFilter >= 1 && params.averageKeysPerFilter <= KEYS_PER_FILTER_MAX,
+    `1 to ${KEYS_PER_FILTER_MAX} is wanted`,
+  );
+  check('keySize', params.keySize >= 0 && params.keySize <= KEY_SIZE_MAX, `0 to ${KEY_SIZE_MAX} is wanted`);
   check('batchSize', params.batchSize >= 1 && params.batchSize <= 512, '1 to 512 is wanted');
   check('mQueries', params.mQueries > 0, 'more than 0 is wanted');
   check('runs', params.runs >= 1, 'at least 1 is wanted');
   check('bitsPerKey', params.bitsPerKey >= 0.5, 'below 0.5 bits a key there is no filter');
+  check('mKeysTotalMax', params.mKeysTotalMax >= 0, 'at least 0 is wanted');
   check(
     'workingMemSizeMb',
     params.workingMemSizeMb > 0 || params.mKeysTotalMax > 0,

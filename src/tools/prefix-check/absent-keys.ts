@@ -6,6 +6,8 @@ import { HashSet64 } from './hash-set.ts';
 
 /** Absent keys that are asked in all, about: at a rate of 1 % the measured one is good to a few percent. */
 const ABSENT_TARGET = 100_000;
+/** Where the file does not tell how many entries it has: the first thousand keys are asked near. */
+const ABSENT_PER_KEY_OF_UNKNOWN_COUNT = 100;
 /** Behind a key of the file these make one that it does not have. */
 const SUFFIX_BYTES = 8;
 /** Of a prefix so many of the last bytes are drawn anew. */
@@ -35,13 +37,16 @@ export class AbsentKeys {
     entries: number,
   ) {
     this.mode = content.wholeKey ? 'keys' : content.prefix && extractor !== undefined ? 'prefixes' : 'none';
-    this.perKey = Math.max(1, Math.ceil(ABSENT_TARGET / Math.max(1, entries)));
+    this.perKey =
+      entries > 0 ? Math.max(1, Math.ceil(ABSENT_TARGET / entries)) : ABSENT_PER_KEY_OF_UNKNOWN_COUNT;
     this.every = Math.max(1, Math.floor(entries / ABSENT_TARGET));
   }
 
   /** Asks near the user key `key[0, end)`, which the audit has turned to. */
   near(key: Uint8Array, end: number): void {
-    if (this.mode === 'keys' && this.count++ % this.every === 0) this.behind(key, end);
+    // The number of entries is what the file says of itself.
+    const isEnough = this.audit.absentAsked >= 2 * ABSENT_TARGET;
+    if (this.mode === 'keys' && !isEnough && this.count++ % this.every === 0) this.behind(key, end);
     if (this.mode === 'prefixes' && this.extractor!.inDomain(key, 0, end)) {
       this.remember(key, this.extractor!.prefixEnd(key, 0, end));
     }
