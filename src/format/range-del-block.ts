@@ -16,29 +16,31 @@ export interface RangeTombstone {
 /**
  * Decodes a range-deletion block in stored order. Files of SstFileWriter and of old writers hold tombstones
  * unsorted, overlapping and repeated, so nothing is searched here and nothing is rejected for its order.
+ * `timestampSize`: bytes of user-defined timestamp that both keys end with.
  * Throws CorruptionError `range_del_malformed` for an entry that is no tombstone, `entry_malformed`,
  * `block_format`.
  */
-export function decodeRangeDelBlock(contents: Uint8Array): RangeTombstone[] {
+export function decodeRangeDelBlock(contents: Uint8Array, timestampSize = 0): RangeTombstone[] {
   const tombstones: RangeTombstone[] = [];
   const block = new BlockIterator();
   block.reset(contents);
+  const malformed = (what: string): CorruptionError =>
+    new CorruptionError(
+      'range_del_malformed',
+      `range tombstone at ${block.entryStart} in the block: ${what}`,
+    );
   while (block.next()) {
-    if (block.keyLength < TRAILER_SIZE) {
-      throw new CorruptionError(
-        'range_del_malformed',
-        `range tombstone at ${block.entryStart} in the block: a key of ${block.keyLength} bytes has no trailer`,
-      );
+    const { keyLength } = block;
+    if (keyLength < TRAILER_SIZE + timestampSize) {
+      throw malformed(`a key of ${keyLength} bytes has no room for its trailer`);
     }
-    const type = trailerType(block.key, block.keyLength);
-    if (type !== ValueType.rangeDeletion) {
-      throw new CorruptionError(
-        'range_del_malformed',
-        `range tombstone at ${block.entryStart} in the block has type ${type}`,
-      );
+    const type = trailerType(block.key, keyLength);
+    if (type !== ValueType.rangeDeletion) throw malformed(`it has type ${type}`);
+    if (block.valueEnd - block.valueStart < timestampSize) {
+      throw malformed('its end key has no room for a timestamp');
     }
     tombstones.push({
-      startKey: block.key.slice(0, block.keyLength),
+      startKey: block.key.slice(0, keyLength),
       end: contents.slice(block.valueStart, block.valueEnd),
     });
   }

@@ -131,7 +131,7 @@ export class TableReader {
     const entry = this.metaBlock(RANGE_DEL_BLOCK);
     if (entry === undefined) return [];
     const contents = this.blocks.read(entry, 'range_del');
-    return this.decoding(entry, 'range_del', () => decodeRangeDelBlock(contents));
+    return this.decoding(entry, 'range_del', () => decodeRangeDelBlock(contents, this.storedTimestampSize));
   }
 
   /** Runs a decoder over a block's contents and adds the place to its errors. */

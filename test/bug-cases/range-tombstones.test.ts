@@ -153,3 +153,22 @@ it('a file of tombstones alone has rows (RT-15, RT-03)', async () => {
   expect(rows).toEqual([{ file: 'table.sst', start: '61', end: '63', seqno: '7', type: 'range_delete' }]);
   expect(damaged).toBe(false);
 });
+
+describe('tombstones that are too short for the timestamps of their file', () => {
+  const { bytes } = writeTable({
+    data: [blockOf([{ key: 'k-timestamp', seqno: 1, value: 'v' }])],
+    tombstones: [
+      { start: 'a-timestamp', end: 'b-timestamp', seqno: 3 },
+      { start: 'a', end: 'b', seqno: 2 },
+    ],
+  });
+
+  it('are damage, and none is shown with bytes that are not its own', async () => {
+    for (const options of [{}, { fragmented: true }, { covered: true }]) {
+      const { rows, findings, damaged } = await scanBytes(bytes, { timestampSize: 8, ...options });
+      expect(rows.map(({ type }) => type)).toEqual(['put']);
+      expect(findings).toMatchObject([{ code: 'range_del_malformed', severity: 'damage' }]);
+      expect(damaged).toBe(true);
+    }
+  });
+});
