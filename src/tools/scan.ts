@@ -10,7 +10,7 @@ import { isWholeRange, KeyFilter, type KeyRange } from './key-range.ts';
 import { type OpenedTable, type OpenOptions, openAnyTable } from './open-any-table.ts';
 import { Row } from './row.ts';
 import { CoverMarker, fragmentRows, fragmentTable } from './table-tombstones.ts';
-import { TombstoneMerge } from './tombstone-merge.ts';
+import { orderedTombstones, TombstoneMerge } from './tombstone-merge.ts';
 
 export interface ScanOptions extends KeyRange, OpenOptions {
   /** Entry types by name; all when left out. */
@@ -101,21 +101,22 @@ class TableScan {
       this.blobs = await BlobValues.open(environment, directoryOf(this.row.file));
     }
     const stored = await this.tombstones();
+    const { reverse = false } = this.options;
+    const { storedComparator } = this.table;
     if (this.options.covered) {
-      const list = fragmentTable(this.table, stored, 'covered');
-      this.marker = new CoverMarker(list, this.table, this.options.reverse ?? false);
+      // The newest decides.
+      const list = fragmentTable(this.table, stored, 'covered', { newestOnly: true });
+      this.marker = new CoverMarker(list, this.table, reverse);
     }
     const tombstones = this.options.fragmented
-      ? fragmentRows(fragmentTable(this.table, stored, 'fragmented'))
-      : stored;
-    const merge = new TombstoneMerge(
-      tombstones,
-      this.table.storedComparator,
-      this.options.reverse ?? false,
-      (tombstone) => this.tombstone(tombstone),
-    );
+      ? fragmentRows(fragmentTable(this.table, stored, 'fragmented'), storedComparator, reverse)
+      : orderedTombstones(stored, storedComparator, reverse);
+    const merge = new TombstoneMerge(tombstones, storedComparator, reverse, (tombstone) => {
+      this.tombstone(tombstone);
+      return !this.stopped();
+    });
     if (this.stopped()) return;
-    await this.table.walk(environment, this.options.reverse ?? false, this.filter, {
+    await this.table.walk(environment, reverse, this.filter, {
       entry: (entry) => {
         merge.before(entry.key, entry.keyLength);
         this.entry(entry);
@@ -158,7 +159,6 @@ class TableScan {
   }
 
   private tombstone(tombstone: RangeTombstone): void {
-    if (this.stopped()) return;
     const size = this.table.shape.storedTimestampSize;
     const start = tombstone.startKey.subarray(0, tombstone.startKey.length - 8 - size);
     if (!this.filter.overlaps(start, tombstone.end.subarray(0, tombstone.end.length - size))) return;

@@ -4,32 +4,33 @@ import type { Comparator } from '../operators/comparator.ts';
 
 /**
  * Puts range tombstones between the entries of a table: each before the first entry whose user key is not
- * smaller than its start; several by start, then sequence number descending. Where the order of keys is not
- * known, all come first, as stored. Walking backward gives the exact reverse.
+ * smaller than its start. Where the order of keys is not known, all come first, as stored. Walking backward gives the
+ * exact reverse. The tombstones come in the order of the walk, one by one: fragments may be too many to be kept.
  */
 export class TombstoneMerge {
-  private readonly waiting: readonly RangeTombstone[];
-  private next = 0;
+  private readonly tombstones: Iterator<RangeTombstone>;
+  private waiting: RangeTombstone | undefined;
 
+  /** `emit` answers whether more are wanted. */
   constructor(
-    tombstones: readonly RangeTombstone[],
+    tombstones: Iterable<RangeTombstone>,
     private readonly comparator: Comparator | undefined,
     private readonly reverse: boolean,
-    private readonly emit: (tombstone: RangeTombstone) => void,
+    private readonly emit: (tombstone: RangeTombstone) => boolean,
   ) {
-    const sorted = comparator === undefined ? [...tombstones] : sortTombstones(tombstones, comparator);
-    this.waiting = reverse ? sorted.reverse() : sorted;
+    this.tombstones = tombstones[Symbol.iterator]();
+    this.advance();
   }
 
   /** Emits what stands before this entry in the direction of the walk. */
   before(key: Uint8Array, keyLength: number): void {
-    if (this.next >= this.waiting.length) return;
+    if (this.waiting === undefined) return;
     if (this.comparator === undefined) {
       if (!this.reverse) this.rest();
       return;
     }
-    while (this.next < this.waiting.length) {
-      const { startKey } = this.waiting[this.next]!;
+    while (this.waiting !== undefined) {
+      const { startKey } = this.waiting;
       const order = this.comparator.compare(
         startKey,
         0,
@@ -39,21 +40,37 @@ export class TombstoneMerge {
         keyLength - TRAILER_SIZE,
       );
       if (this.reverse ? order <= 0 : order > 0) return;
-      this.emit(this.waiting[this.next++]!);
+      this.emitOne(this.waiting);
     }
   }
 
   /** Emits what is left behind the last entry. */
   rest(): void {
-    while (this.next < this.waiting.length) this.emit(this.waiting[this.next++]!);
+    while (this.waiting !== undefined) this.emitOne(this.waiting);
+  }
+
+  private emitOne(tombstone: RangeTombstone): void {
+    if (this.emit(tombstone)) this.advance();
+    else this.waiting = undefined;
+  }
+
+  private advance(): void {
+    const { done, value } = this.tombstones.next();
+    this.waiting = done === true ? undefined : value;
   }
 }
 
-/** By start key, then sequence number descending. */
-export function sortTombstones(
+/** By start key, then sequence number descending; without a comparator as they are. `reverse`: the other way round. */
+export function orderedTombstones(
   tombstones: readonly RangeTombstone[],
-  comparator: Comparator,
-): RangeTombstone[] {
+  comparator: Comparator | undefined,
+  reverse: boolean,
+): readonly RangeTombstone[] {
+  const sorted = comparator === undefined ? [...tombstones] : sortTombstones(tombstones, comparator);
+  return reverse ? sorted.reverse() : sorted;
+}
+
+function sortTombstones(tombstones: readonly RangeTombstone[], comparator: Comparator): RangeTombstone[] {
   return [...tombstones].sort((a, b) => {
     const { startKey: left } = a;
     const { startKey: right } = b;

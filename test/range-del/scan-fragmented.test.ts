@@ -1,5 +1,6 @@
 /** `scan --fragmented` against the range deletions of the real tool's raw dumps; `scan --covered` against the model. */
 import { describe, expect, it } from 'vitest';
+import { blockOf, hexOf, scanBytes, writeTable } from '../bug-cases/table-by-hand.ts';
 import { fixtures, parseRawRangeDeletions, sharedFixtures } from '../support/fixtures.ts';
 import { scanRows } from '../support/scan.ts';
 
@@ -52,4 +53,32 @@ describe('--covered', () => {
       });
     }
   }
+});
+
+describe('tombstones inside of each other', () => {
+  const COUNT = 60;
+  const key = (i: number): string => String(i).padStart(4, '0');
+  const { bytes } = writeTable({
+    data: [blockOf([{ key: key(COUNT - 1), seqno: COUNT - 1, value: 'v' }])],
+    tombstones: Array.from({ length: COUNT }, (_, i) => ({
+      start: key(i),
+      end: key(2 * COUNT - i),
+      seqno: i + 1,
+    })),
+  });
+
+  it('have rows as many as their square, newest first in each fragment, and backward the exact reverse', async () => {
+    const { rows } = await scanBytes(bytes, { fragmented: true });
+    const tombstones = rows.filter(({ type }) => type === 'range_delete');
+    expect(tombstones).toHaveLength(COUNT * COUNT);
+    expect(tombstones.slice(1, 3).map(({ seqno }) => seqno)).toEqual(['2', '1']);
+    const backward = await scanBytes(bytes, { fragmented: true, reverse: true });
+    expect(backward.rows).toEqual([...rows].reverse());
+    expect((await scanBytes(bytes, { fragmented: true, limit: 2 })).rows).toEqual(rows.slice(0, 2));
+  });
+
+  it('hide what the newest of them hides', async () => {
+    const { rows } = await scanBytes(bytes, { covered: true, types: new Set(['put']) });
+    expect(rows).toMatchObject([{ key: hexOf(key(COUNT - 1)), covered: true }]);
+  });
 });

@@ -1,3 +1,5 @@
+import { UnsupportedError } from '../../errors.ts';
+
 /** The result of fragmenting, as columns; see fragmenter.ts. */
 export interface FragmentColumns {
   readonly count: number;
@@ -44,6 +46,12 @@ export class BufferPool {
 
 const MAX_POOLED_BUFFERS = 64;
 
+/**
+ * 1 GiB of them in one list. Tombstones that lie inside of each other have fragments whose sequence numbers are as
+ * many as the square of the tombstones: a small file may ask for more memory than there is.
+ */
+const MAX_STACK_SEQNOS = 2 ** 27;
+
 /** Columns that are being filled: `count` and `stackCount` say how far. */
 export class FragmentBuilder {
   count = 0;
@@ -78,13 +86,16 @@ export class FragmentBuilder {
     this.stackCount = 0;
   }
 
-  /** Makes room for so many more fragments and sequence numbers. */
+  /** Makes room for so many more fragments and sequence numbers. Throws UnsupportedError where there is none. */
   reserve(fragments: number, seqnos: number): void {
     const { count, stackCount } = this;
     if (count + fragments <= this.startKeys.length && stackCount + seqnos <= this.seqnos.length) return;
+    if (stackCount + seqnos > MAX_STACK_SEQNOS) throw tooManySeqnos();
     const larger = this.resized(
       count + fragments <= this.startKeys.length ? this.startKeys.length : 2 * count + fragments + 16,
-      stackCount + seqnos <= this.seqnos.length ? this.seqnos.length : 2 * stackCount + seqnos + 16,
+      stackCount + seqnos <= this.seqnos.length
+        ? this.seqnos.length
+        : Math.min(2 * stackCount + seqnos + 16, MAX_STACK_SEQNOS),
     );
     this.startKeys = larger.startKeys;
     this.endKeys = larger.endKeys;
@@ -114,4 +125,12 @@ export class FragmentBuilder {
       copy.stackTombstones?.set(this.stackTombstones.subarray(0, stackCount));
     return copy;
   }
+}
+
+function tooManySeqnos(): UnsupportedError {
+  return new UnsupportedError(
+    'range tombstones',
+    MAX_STACK_SEQNOS,
+    `range tombstones overlap so much that their fragments need more than ${MAX_STACK_SEQNOS} sequence numbers (1 GiB)`,
+  );
 }

@@ -1,7 +1,9 @@
 /** What the model test (test/range-del) hardly sees: memory that is used again, and very many tombstones over one place. */
 import { expect, it } from 'vitest';
 import { SeededRandom, TEST_SCALE } from '../../../test/support/random.ts';
+import { UnsupportedError } from '../../errors.ts';
 import { bytewiseComparator, type Comparator } from '../../operators/comparator.ts';
+import { FragmentBuilder } from './fragment-columns.ts';
 import { FragmentScratch } from './fragment-scratch.ts';
 import type { FragmentedTombstones } from './fragmented-tombstones.ts';
 import { fragmentTombstones } from './fragmenter.ts';
@@ -107,3 +109,9 @@ function withKeys(list: FragmentedTombstones): string {
 function fixed32(value: number): Uint8Array {
   return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
 }
+
+it('more sequence numbers than memory is given to are refused before any is taken', () => {
+  const builder = new FragmentBuilder(0, 0, false);
+  expect(() => builder.reserve(1, 2 ** 27 + 1)).toThrow(UnsupportedError);
+  expect(builder.seqnos.length).toBe(0);
+});
