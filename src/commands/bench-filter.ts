@@ -1,4 +1,5 @@
 import { boolean, integer, string } from '@oclif/core/flags';
+import { gflagsWords } from '../argv.ts';
 import { SstkitCommand } from '../base-command.ts';
 import { InvalidArgumentError, UnsupportedError } from '../errors.ts';
 import { ExitStatus, worstStatus } from '../exit-status.ts';
@@ -108,9 +109,7 @@ export default class BenchFilter extends SstkitCommand {
   ];
 
   override async run(): Promise<ExitStatus> {
-    // One hyphen does for gflags.
-    const words = this.argv.map((word) => (/^-[A-Za-z]\w/.test(word) ? `-${word}` : word));
-    const { flags } = await this.parse(BenchFilter, words);
+    const { flags } = await this.parse(BenchFilter, gflagsWords(this.argv));
     const asJson = flags.json || flags.format === 'json';
     const render = await import('../render/bench-filter.ts');
     if (flags.legend) {
@@ -135,14 +134,11 @@ export default class BenchFilter extends SstkitCommand {
     if (flags.file !== undefined) {
       const { benchFileFilters } = await import('../tools/bench-filter-files.ts');
       const statuses: ExitStatus[] = [];
-      const files = await benchFileFilters(
-        environment,
-        flags.file,
-        flags.seed,
-        faultEvents((text) => this.complain(text), statuses),
-      );
+      const events = faultEvents((text) => this.complain(text), statuses);
+      const files = await benchFileFilters(environment, flags.file, flags.seed, events);
+      if (asJson && files.length === 0) events.throwFailure();
       if (asJson) writeJsonDocument(this.stdout, { schema: 1, files, machine: machineFacts() });
-      else render.writeFileFilters(this.stdout, files);
+      else if (files.length > 0) render.writeFileFilters(this.stdout, files);
       return worstStatus(ExitStatus.ok, ...statuses);
     }
 

@@ -1,7 +1,16 @@
 import { integer, string } from '@oclif/core/flags';
+import { gflagsWords } from '../argv.ts';
 import { SstkitCommand } from '../base-command.ts';
 import { ExitStatus, worstStatus } from '../exit-status.ts';
-import { commonFlags, formatFlag, numberFlag, switchFlag, withDefault } from '../flags.ts';
+import {
+  commonFlags,
+  comparatorFlag,
+  formatFlag,
+  numberFlag,
+  switchFlag,
+  tsSizeFlag,
+  withDefault,
+} from '../flags.ts';
 import {
   RANGE_DEL_BENCH_DEFAULTS as DEFAULTS,
   type RangeDelBenchParams,
@@ -58,6 +67,8 @@ export default class BenchRangeDel extends SstkitCommand {
       multipleNonGreedy: true,
       helpValue: 'SST',
     }),
+    comparator: comparatorFlag,
+    'ts-size': tsSizeFlag,
   };
 
   static override examples = [
@@ -67,7 +78,7 @@ export default class BenchRangeDel extends SstkitCommand {
   ];
 
   override async run(): Promise<ExitStatus> {
-    const { flags } = await this.parse(BenchRangeDel);
+    const { flags } = await this.parse(BenchRangeDel, gflagsWords(this.argv));
     const asJson = flags.json || flags.format === 'json';
     const { openNodeEnvironment } = await import('../node/environment.ts');
     const { machineFacts } = await import('../node/machine.ts');
@@ -77,14 +88,17 @@ export default class BenchRangeDel extends SstkitCommand {
 
     if (flags.file !== undefined) {
       const { benchFileTombstones } = await import('../tools/bench-range-del-files.ts');
+      const { comparatorOf } = await import('../operators/comparator.ts');
       const statuses: ExitStatus[] = [];
-      const files = await benchFileTombstones(
-        environment,
-        flags.file,
-        faultEvents((text) => this.complain(text), statuses),
-      );
+      const events = faultEvents((text) => this.complain(text), statuses);
+      const table = {
+        ...(flags.comparator === undefined ? {} : { comparator: comparatorOf(flags.comparator) }),
+        ...(flags['ts-size'] === undefined ? {} : { timestampSize: flags['ts-size'] }),
+      };
+      const files = await benchFileTombstones(environment, flags.file, table, events);
+      if (asJson && files.length === 0) events.throwFailure();
       if (asJson) writeJsonDocument(this.stdout, { schema: 1, files, machine: machineFacts() });
-      else render.writeFileTombstones(this.stdout, files);
+      else if (files.length > 0) render.writeFileTombstones(this.stdout, files);
       return worstStatus(ExitStatus.ok, ...statuses);
     }
 

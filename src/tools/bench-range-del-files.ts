@@ -3,6 +3,7 @@ import { fragmentTombstones } from '../engine/range-del/fragmenter.ts';
 import { tombstoneSetOf } from '../engine/range-del/tombstone-set.ts';
 import { InvalidArgumentError, type SstError, withPending } from '../errors.ts';
 import { type EntrySource, userKeyEnd } from '../format/table-entry.ts';
+import type { OpenTableOptions } from '../format/table-reader.ts';
 import { bytewiseComparator } from '../operators/comparator.ts';
 import { median } from './bench/median.ts';
 import type { Finding } from './finding.ts';
@@ -23,12 +24,13 @@ export interface FileTombstonesReport {
   memoryBytes: number;
   /** Fragmenting once, microseconds, median. */
   buildUs: number;
+  /** Point entries and range tombstones. */
   entries: number;
-  /** Entries that a tombstone of the file hides. */
+  /** Point entries that a tombstone of the file hides. */
   coveredEntries: number;
   /** One point lookup in the fragments at a random place, microseconds. */
   lookupUs: number;
-  /** Walking all entries, microseconds an entry, without and with asking the aggregator for each. */
+  /** Walking all point entries, microseconds an entry, without and with asking the aggregator for each. */
   iterateUs: number;
   iterateWithTombstonesUs: number;
   density: TombstoneDensity;
@@ -46,12 +48,13 @@ const BUILD_REPETITIONS = 25;
 export async function benchFileTombstones(
   environment: Environment,
   paths: readonly string[],
+  options: OpenTableOptions,
   events: FileBenchEvents,
 ): Promise<FileTombstonesReport[]> {
   const reports: FileTombstonesReport[] = [];
   const failure = (error: SstError): void => events.failure(error);
   await forEachTableInput(environment, paths, failure, async (input) => {
-    reports.push(await benchFile(environment, input, events));
+    reports.push(await benchFile(environment, input, options, events));
   });
   return reports;
 }
@@ -59,9 +62,10 @@ export async function benchFileTombstones(
 async function benchFile(
   environment: Environment,
   input: OpenInput,
+  options: OpenTableOptions,
   events: FileBenchEvents,
 ): Promise<FileTombstonesReport> {
-  const table = await openAnyTable(environment, input.source, input.kind);
+  const table = await openAnyTable(environment, input.source, input.kind, options);
   for (const finding of table.findings) events.finding(input.file.path, finding);
   const stored = await withPending(() => table.readRangeTombstones());
   const comparator = table.comparator ?? bytewiseComparator;
@@ -75,25 +79,32 @@ async function benchFile(
     list = fragmentTombstones(set, comparator);
     builds.push(now() - begin);
   }
-  const walk = async (visit: (entry: EntrySource) => void): Promise<number> => {
+  const walk = async (
+    visit: (entry: EntrySource) => void,
+    damage: (finding: Finding) => void = () => undefined,
+  ): Promise<number> => {
     const begin = now();
     await table.walk(environment, false, new KeyFilter({}, comparator, comparator.name), {
       entry: (entry) => {
         visit(entry);
         return true;
       },
-      damage: (finding) => events.finding(input.file.path, finding),
+      damage,
     });
     return now() - begin;
   };
   const keys: Uint8Array[] = [];
-  let entries = 0;
+  let points = 0;
   const density = new DensityCollector(table.shape);
   const marker = new CoverMarker(list, table, false);
-  await walk((entry) => {
-    if (entries++ % 97 === 0) keys.push(entry.key.slice(0, userKeyEnd(entry, table.shape)));
-    density.add(entry, marker.isCovered(entry));
-  });
+  await walk(
+    (entry) => {
+      if (points++ % 97 === 0) keys.push(entry.key.slice(0, userKeyEnd(entry, table.shape)));
+      density.add(entry, marker.isCovered(entry));
+    },
+    // Told once, not at each walk.
+    (finding) => events.finding(input.file.path, finding),
+  );
   const plain = await walk(() => undefined);
   let covered = 0;
   const reader = new CoverMarker(list, table, false);
@@ -113,11 +124,11 @@ async function benchFile(
     widestStack: widest,
     memoryBytes: list.memoryBytes,
     buildUs: median(builds) / 1000,
-    entries,
+    entries: points + stored.length,
     coveredEntries: covered,
     lookupUs: keys.length === 0 ? 0 : lookups / keys.length / 1000,
-    iterateUs: entries === 0 ? 0 : plain / entries / 1000,
-    iterateWithTombstonesUs: entries === 0 ? 0 : withTombstones / entries / 1000,
+    iterateUs: points === 0 ? 0 : plain / points / 1000,
+    iterateWithTombstonesUs: points === 0 ? 0 : withTombstones / points / 1000,
     density: density.finish(stored, comparator),
   };
 }
@@ -126,6 +137,6 @@ function unknownOrder(name: string | undefined): InvalidArgumentError {
   return new InvalidArgumentError(
     'file',
     name ?? 'unknown',
-    `tombstones can only be cut in the order of their comparator, and ${name ?? '(unknown)'} is not known here`,
+    `tombstones are cut in the order of keys, and comparator ${name ?? '(unknown)'} is not known here: give one with --comparator`,
   );
 }

@@ -7,10 +7,9 @@ import {
   ReadRangeDelAggregator,
 } from '../engine/range-del/range-del-aggregator.ts';
 import type { TombstoneSet } from '../engine/range-del/tombstone-set.ts';
-import { InvalidArgumentError } from '../errors.ts';
 import { bytewiseComparator, type Comparator } from '../operators/comparator.ts';
 import { type AskedKeys, firstOf, RangeDelDraws } from './bench/range-del-draws.ts';
-import type { RangeDelBenchParams } from './bench/range-del-params.ts';
+import { checkRangeDelParams, type RangeDelBenchParams } from './bench/range-del-params.ts';
 import { Sampler, type Spread } from './bench/sampler.ts';
 
 /** Means over all calls, in microseconds. */
@@ -40,6 +39,8 @@ export interface RangeDelBenchReport {
 /** Tombstones that are made before the clock starts, for all runs of one batch: few enough to stay in the caches. */
 const MAX_TOMBSTONES_A_BATCH = 16 * 1024;
 const MAX_RUNS_A_BATCH = 64;
+/** The same for keys that are asked for. */
+const MAX_KEYS_A_BATCH = 1024 * 1024;
 /** The compiler has seen enough after so many tombstones, and so many aggregators that are asked for the first time. */
 const WARM_UP_TOMBSTONES = 1_000_000;
 const WARM_UP_AGGREGATORS = 20_000;
@@ -78,11 +79,18 @@ function benchInTurns(
   variants: readonly RangeDelBenchParams[],
 ): RangeDelBenchReport[] {
   const params = variants[0]!;
-  checkParams(params);
+  checkRangeDelParams(params);
   const benches = variants.map((variant) => new Bench(environment, variant));
   const perRun = params.numRangeTombstones * params.addTombstonesPerRun;
   const warmUpRuns = Math.max(2, Math.min(params.numRuns, Math.ceil(WARM_UP_TOMBSTONES / perRun)));
-  const runsPerBatch = Math.max(1, Math.min(MAX_RUNS_A_BATCH, Math.floor(MAX_TOMBSTONES_A_BATCH / perRun)));
+  const runsPerBatch = Math.max(
+    1,
+    Math.min(
+      MAX_RUNS_A_BATCH,
+      Math.floor(MAX_TOMBSTONES_A_BATCH / perRun),
+      Math.floor(MAX_KEYS_A_BATCH / Math.max(1, params.shouldDeletesPerRun)),
+    ),
+  );
   const batches = (runs: number): void => {
     for (let done = 0, turn = 0; done < runs; done += runsPerBatch, turn++) {
       const size = Math.min(runsPerBatch, runs - done);
@@ -252,30 +260,4 @@ function clockCallNanos({ clock }: Pick<Environment, 'clock'>): number {
   const begin = clock.monotonicNanos();
   for (let i = 0; i < calls; i++) clock.monotonicNanos();
   return (clock.monotonicNanos() - begin) / calls;
-}
-
-function checkParams(params: RangeDelBenchParams): void {
-  const least: [keyof RangeDelBenchParams, number][] = [
-    ['numRangeTombstones', 1],
-    ['numRuns', 1],
-    ['tombstoneStartUpperBound', 1],
-    ['shouldDeleteUpperBound', 1],
-    ['shouldDeletesPerRun', 0],
-    ['addTombstonesPerRun', 1],
-  ];
-  for (const [name, minimum] of least) {
-    if ((params[name] as number) >= minimum) continue;
-    throw new InvalidArgumentError(
-      name,
-      String(params[name]),
-      `${name} is ${params[name]}: at least ${minimum} is needed`,
-    );
-  }
-  if (params.shouldDeletesPerRun > params.shouldDeleteUpperBound) {
-    throw new InvalidArgumentError(
-      'shouldDeletesPerRun',
-      String(params.shouldDeletesPerRun),
-      `${params.shouldDeletesPerRun} keys a run do not lie below the bound ${params.shouldDeleteUpperBound}`,
-    );
-  }
 }

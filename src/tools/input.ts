@@ -1,5 +1,5 @@
 import type { Environment, FileSource } from '../engine/environment.ts';
-import { IoError, SstError } from '../errors.ts';
+import { CorruptionError, IoError, SstError, UnsupportedError } from '../errors.ts';
 import { detectFileKind, type FileKindResult } from '../format/file-kind.ts';
 
 /** One file that a command was pointed at. */
@@ -81,11 +81,17 @@ export async function forEachInput(
       if (!(await use({ file, source, kind }))) return;
     } catch (error) {
       if (!(error instanceof SstError)) throw error;
-      failed(file, error, !file.named && error.code === 'not_found');
+      failed(file, withFile(error, file.path), !file.named && error.code === 'not_found');
     } finally {
       source?.close();
     }
   }
+}
+
+/** What a part that knows no files has thrown, with the file's name. */
+function withFile(error: SstError, path: string): SstError {
+  const places = error instanceof CorruptionError || error instanceof UnsupportedError;
+  return places && error.file === undefined ? error.at({ file: path }) : error;
 }
 
 function attempt(step: () => void, failures: IoError[]): void {

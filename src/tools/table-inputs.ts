@@ -74,7 +74,7 @@ export function judgeTableInput({ file, source, kind }: OpenInput): TableVerdict
   }
 }
 
-/** Hands each table of the paths to `use`, in turn; what cannot be read as one, to `failure`. */
+/** Hands each table of the paths to `use`, in turn; what cannot be read as one, to `failure`. What is gone is no failure. */
 export async function forEachTableInput(
   environment: Environment,
   paths: readonly string[],
@@ -92,6 +92,8 @@ export async function forEachTableInput(
       if (verdict.use === 'table') await use(input);
       return true;
     },
-    (_file, error) => failure(error),
+    (_file, error, gone) => {
+      if (!gone) failure(error);
+    },
   );
 }

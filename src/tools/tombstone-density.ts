@@ -6,6 +6,7 @@ import type { Comparator } from '../operators/comparator.ts';
 
 /** Where a file's tombstones lie, and what they hide. Keys are user keys without timestamps. */
 export interface TombstoneDensity {
+  /** Point entries and range tombstones, as property `rocksdb.num.entries` counts them. */
   entries: number;
   pointTombstones: number;
   rangeTombstones: number;
@@ -13,13 +14,14 @@ export interface TombstoneDensity {
   longestRun: { count: number; first: Uint8Array; last: Uint8Array } | null;
   /** Key and value bytes of entries that a newer entry of the same key, or a range tombstone of the file, hides. */
   shadowedBytes: number;
-  /** At most `MAX_REGIONS`, in key order, each of about as many entries. */
+  /** At most `MAX_REGIONS`, in key order, each of about as many point entries; none without any. */
   regions: DensityRegion[];
 }
 
 export interface DensityRegion {
   first: Uint8Array;
   last: Uint8Array;
+  /** Range tombstones that begin here count. */
   entries: number;
   pointTombstones: number;
   /** Range tombstones that begin in the region. */
@@ -74,6 +76,7 @@ export class DensityCollector {
   finish(tombstones: readonly RangeTombstone[], comparator: Comparator): TombstoneDensity {
     const { density } = this;
     density.rangeTombstones = tombstones.length;
+    density.entries += tombstones.length;
     this.endRun();
     const last = density.regions.at(-1);
     if (last !== undefined) last.last = this.lastKey.slice(0, this.lastKeyLength);
@@ -82,7 +85,9 @@ export class DensityCollector {
       const end = startKey.length - TRAILER_SIZE - this.shape.storedTimestampSize;
       const behind = density.regions.find(({ last }) => order(startKey, 0, end, last, 0, last.length) <= 0);
       const region = behind ?? density.regions.at(-1);
-      if (region !== undefined) region.rangeTombstones++;
+      if (region === undefined) continue;
+      region.entries++;
+      region.rangeTombstones++;
     }
     return density;
   }

@@ -1,6 +1,6 @@
 import { TombstoneSet } from '../../engine/range-del/tombstone-set.ts';
 import { BenchRandom } from './random.ts';
-import type { RangeDelBenchParams } from './range-del-params.ts';
+import { maxKeyOf, type RangeDelBenchParams, VARIABLE_KEY_DIGITS } from './range-del-params.ts';
 
 /** Of `variableKey`. */
 const MAX_KEY_BYTES = 40;
@@ -29,10 +29,11 @@ export class RangeDelDraws {
     const { numRangeTombstones: count } = params;
     const starts = new Float64Array(count);
     const ends = new Float64Array(count);
+    const maxKey = maxKeyOf(params);
     for (let i = 0; i < count; i++) {
       starts[i] = random.below(params.tombstoneStartUpperBound);
       const width = Math.max(1, random.normal(params.tombstoneWidthMean, params.tombstoneWidthStddev));
-      ends[i] = Math.round(starts[i]! + width);
+      ends[i] = Math.min(Math.round(starts[i]! + width), maxKey);
     }
     const seqnos = new Int32Array(count);
     for (let i = 0; i < count; i++) seqnos[i] = i;
@@ -108,6 +109,6 @@ export function firstOf(all: readonly AskedKeys[]): AskedKeys {
 /** `user/` and the digits in order of their number, then a tail of 0 to 12 bytes that the number decides. */
 function variableKey(value: number): Uint8Array {
   return new TextEncoder().encode(
-    `user/${String(value).padStart(12, '0')}${'-suffix-text'.slice(0, value % 13)}`,
+    `user/${String(value).padStart(VARIABLE_KEY_DIGITS, '0')}${'-suffix-text'.slice(0, value % 13)}`,
   );
 }
