@@ -2,7 +2,6 @@ import type { ByteSource } from '../bytes/source.ts';
 import type { Environment } from '../engine/environment.ts';
 import { CorruptionError, IoError, SstError, UnsupportedError, withPending } from '../errors.ts';
 import { BLOCK_TRAILER_SIZE, type BlockHandle } from '../format/block-handle.ts';
-import type { BlockType } from '../format/block-type.ts';
 import { openCuckooTable } from '../format/cuckoo/cuckoo-table.ts';
 import type { FileKindResult } from '../format/file-kind.ts';
 import { type Footer, readFooter } from '../format/footer.ts';
@@ -14,6 +13,7 @@ import type { EntryShape } from '../format/table-entry.ts';
 import { type OpenTableOptions, openTableAt, type TableReader } from '../format/table-reader.ts';
 import { checksumName } from '../hash/registry.ts';
 import { type Comparator, comparatorByName } from '../operators/comparator.ts';
+import { blockOfError } from './block-of-error.ts';
 import { type Finding, findingOf } from './finding.ts';
 import type { KeyFilter } from './key-range.ts';
 import { checksumTypeOfBlocks, describeLostFooter, shapeOfLostFooter } from './lost-footer.ts';
@@ -39,6 +39,8 @@ export interface OpenedTable {
   readonly findings: readonly Finding[];
   /** As stored. Throws CorruptionError. */
   readRangeTombstones(): RangeTombstone[];
+  /** What `readRangeTombstones` has thrown: of which block it is, and that any key may have lost a tombstone. */
+  lostTombstones(error: SstError): Finding;
   /** Point entries in stored order, or in the opposite one; at least those that the filter asks for. */
   walk(environment: Environment, reverse: boolean, filter: KeyFilter, visitor: EntryVisitor): Promise<void>;
 }
@@ -97,13 +99,15 @@ export async function openTableFile(
   }
   const appendedBytes = source.size - footer.offset - footer.size;
   const table = await openCorrected(environment, source, footer, options, findings);
-  findings.push(...table.problems.map((error) => findingOf(error, blockOf(error, table))));
+  findings.push(...table.problems.map((error) => findingOf(error, blockOfError(error, table))));
   const { indexBlock } = options;
   const visit = indexBlock === undefined ? undefined : (block: IndexBlock) => indexBlock(table, block);
   const blocks = await listDataBlocks(table, options.separators, visit, environment.decodeZstdFrames);
   const isPartial = blocks.problems.length > 0 && (options.findUnlisted === true || blocks.count === 0);
   if (table.index === undefined || isPartial) {
-    findings.push(...blocks.problems.map(({ error }) => findingOf(error, blockOf(error, table))));
+    findings.push(
+      ...blocks.problems.map(({ error }) => findingOf(error, blockOfError(error, table, blocks))),
+    );
     const recovered = await recoverTable(source, environment, options, table.footer);
     if (recovered !== undefined) return openedWithout(recovered, findings, appendedBytes, { table, blocks });
   }
@@ -143,19 +147,6 @@ async function openCorrected(
   );
   if (footer.formatVersion > 5 || version > 5) return table;
   return open({ ...corrected, formatVersion: version });
-}
-
-/** The block that a fault is about, with what the file says of its size. */
-function blockOf(error: SstError, table: TableReader): Finding['block'] {
-  if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) return undefined;
-  const { offset, blockType } = error;
-  if (offset === undefined || blockType === undefined) return undefined;
-  const { footer, metaindex } = table;
-  const type = blockType as BlockType;
-  if (type === 'footer') return { type, offset: footer.offset, size: footer.size, ordinal: null };
-  const handles = [footer.metaindex, footer.index, table.index?.handle, ...(metaindex ?? [])];
-  const handle = handles.find((each) => each?.offset === offset);
-  return { type, offset, size: handle?.size ?? 0, ordinal: 0 };
 }
 
 /**
@@ -253,6 +244,11 @@ class BlockTableView implements OpenedTable {
     return this.table.readRangeTombstones();
   }
 
+  lostTombstones(error: SstError): Finding {
+    const lost = { after: null, before: null, entries: null };
+    return { ...findingOf(error, blockOfError(error, this.table)), lost };
+  }
+
   walk(environment: Environment, reverse: boolean, filter: KeyFilter, visitor: EntryVisitor): Promise<void> {
     const [first, end] = filter.blockRange(this.table, this.blocks);
     return walkEntries(this.table, this.blocks, environment, { first, end, reverse }, visitor);
@@ -285,6 +281,10 @@ class PlainTableView implements OpenedTable {
 
   readRangeTombstones(): RangeTombstone[] {
     return [];
+  }
+
+  lostTombstones(error: SstError): Finding {
+    return findingOf(error);
   }
 
   async walk(_: Environment, reverse: boolean, _filter: KeyFilter, visitor: EntryVisitor): Promise<void> {

@@ -190,7 +190,7 @@ class TableScan {
       return await withPending(() => this.table.readRangeTombstones());
     } catch (error) {
       if (!(error instanceof SstError)) throw error;
-      this.note(findingOf(error));
+      this.note(this.table.lostTombstones(error));
       return [];
     }
   }

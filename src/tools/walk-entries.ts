@@ -7,6 +7,7 @@ import type { DataBlockList } from '../format/index/data-blocks.ts';
 import { TRAILER_SIZE } from '../format/internal-key.ts';
 import { type EntrySource, userKeyEnd } from '../format/table-entry.ts';
 import type { TableReader } from '../format/table-reader.ts';
+import { blockOfError } from './block-of-error.ts';
 import { DamageShapes } from './damage-shape.ts';
 import { dataBlockOf, type Finding, findingOf } from './finding.ts';
 import { LossTracker } from './loss-tracker.ts';
@@ -45,6 +46,8 @@ export async function walkEntries(
     visitor.damage(finding);
   });
   const indexProblems = [...blocks.problems];
+  const loseIndex = (error: SstError): void =>
+    tracker.lose(findingOf(error, blockOfError(error, table, blocks)));
   const dictionary = await dictionaryOf(table, visitor);
   const reader = new BlockEntries(
     table,
@@ -55,7 +58,7 @@ export async function walkEntries(
   );
   const visit = (block: LoadedBlock): boolean => {
     while (!options.reverse && indexProblems.length > 0 && indexProblems[0]!.position <= block.ordinal) {
-      tracker.lose(findingOf(indexProblems.shift()!.error));
+      loseIndex(indexProblems.shift()!.error);
     }
     visitor.advanced?.(block.offset + block.size);
     return options.reverse ? reader.visitReversed(block) : reader.visit(block);
@@ -71,7 +74,7 @@ export async function walkEntries(
     },
     visit,
   );
-  for (const { error } of indexProblems) tracker.lose(findingOf(error));
+  for (const { error } of indexProblems) loseIndex(error);
   tracker.end();
 }
 
@@ -84,7 +87,7 @@ async function dictionaryOf(
     return await withPending(() => table.readDictionary());
   } catch (error) {
     if (!(error instanceof SstError)) throw error;
-    visitor.damage(findingOf(error));
+    visitor.damage(findingOf(error, blockOfError(error, table)));
     return null;
   }
 }

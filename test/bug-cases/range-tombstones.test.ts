@@ -172,3 +172,27 @@ describe('tombstones that are too short for the timestamps of their file', () =>
     }
   });
 });
+
+describe('a damaged block of range tombstones', () => {
+  const { bytes } = writeTable({
+    data: [blockOf([{ key: 'k', seqno: 1, value: 'v' }])],
+    tombstones: [{ start: 'a', end: 'b', seqno: 3 }],
+  });
+
+  it('is named with its place, and any key may have lost a tombstone', async () => {
+    const whole = await scanBytes(bytes);
+    expect(whole.findings).toEqual([]);
+    const at = Buffer.from(bytes).indexOf(Uint8Array.of(0x61, 15, 3));
+    const flipped = bytes.slice();
+    flipped[at]! ^= 1;
+    const { rows, findings } = await scanBytes(flipped);
+    expect(rows).toHaveLength(1);
+    expect(findings).toMatchObject([
+      {
+        code: 'block_checksum',
+        block: { type: 'range_del', size: expect.any(Number) },
+        lost: { after: null, before: null },
+      },
+    ]);
+  });
+});
