@@ -1,6 +1,7 @@
 import { toHex } from '../bytes/text.ts';
 import type { Environment } from '../engine/environment.ts';
 import { SstError, withPending } from '../errors.ts';
+import { TRAILER_SIZE } from '../format/internal-key.ts';
 import type { RangeTombstone } from '../format/range-del-block.ts';
 import type { EntrySource } from '../format/table-entry.ts';
 import { BlobValues } from './blob-values.ts';
@@ -102,19 +103,12 @@ class TableScan {
     }
     const stored = await this.tombstones();
     const { reverse = false } = this.options;
-    const { storedComparator } = this.table;
     if (this.options.covered) {
       // The newest decides.
       const list = fragmentTable(this.table, stored, 'covered', { newestOnly: true });
       this.marker = new CoverMarker(list, this.table, reverse);
     }
-    const tombstones = this.options.fragmented
-      ? fragmentRows(fragmentTable(this.table, stored, 'fragmented'), storedComparator, reverse)
-      : orderedTombstones(stored, storedComparator, reverse);
-    const merge = new TombstoneMerge(tombstones, storedComparator, reverse, (tombstone) => {
-      this.tombstone(tombstone);
-      return !this.stopped();
-    });
+    const merge = this.merge(stored, reverse);
     if (this.stopped()) return;
     await this.table.walk(environment, reverse, this.filter, {
       entry: (entry) => {
@@ -130,6 +124,22 @@ class TableScan {
 
   close(): void {
     this.blobs?.close();
+  }
+
+  private merge(stored: readonly RangeTombstone[], reverse: boolean): TombstoneMerge {
+    const { storedComparator, shape } = this.table;
+    const emit = (tombstone: RangeTombstone): boolean => {
+      this.tombstone(tombstone);
+      return !this.stopped();
+    };
+    if (!this.options.fragmented) {
+      const ordered = orderedTombstones(stored, storedComparator, reverse);
+      return new TombstoneMerge(ordered, storedComparator, TRAILER_SIZE, reverse, emit);
+    }
+    // A fragment's rows stay together, by sequence number, whatever their timestamps.
+    const rows = fragmentRows(fragmentTable(this.table, stored, 'fragmented'), reverse);
+    const suffixSize = shape.storedTimestampSize + TRAILER_SIZE;
+    return new TombstoneMerge(rows, storedComparator?.withoutTimestamp, suffixSize, reverse, emit);
   }
 
   private entry(entry: EntrySource): void {

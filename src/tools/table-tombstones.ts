@@ -8,9 +8,7 @@ import { TRAILER_SIZE } from '../format/internal-key.ts';
 import type { RangeTombstone } from '../format/range-del-block.ts';
 import { type EntrySource, userKeyEnd } from '../format/table-entry.ts';
 import { ValueType } from '../format/value-type.ts';
-import type { Comparator } from '../operators/comparator.ts';
 import type { OpenedTable } from './open-any-table.ts';
-import { orderedTombstones } from './tombstone-merge.ts';
 
 /**
  * The tombstones of one table, fragmented; of each fragment all sequence numbers, or with `newestOnly` one. Throws
@@ -41,16 +39,10 @@ export function fragmentTable(
  * The fragments as tombstones in key order, one for each sequence number, newest first; `reverse`: the other way
  * round. Made fragment by fragment: where tombstones lie inside of each other, rows are as many as their square.
  */
-export function* fragmentRows(
-  list: FragmentedTombstones,
-  storedComparator: Comparator | undefined,
-  reverse: boolean,
-): Generator<RangeTombstone> {
+export function* fragmentRows(list: FragmentedTombstones, reverse: boolean): Generator<RangeTombstone> {
   for (let i = 0; i < list.count; i++) {
     const rows = rowsOfFragment(list, reverse ? list.count - 1 - i : i);
-    // Timestamps come before sequence numbers in the order of keys; without any, rows are in order.
-    if (list.stackTombstones !== undefined) yield* orderedTombstones(rows, storedComparator, reverse);
-    else yield* reverse ? rows.reverse() : rows;
+    yield* reverse ? rows.reverse() : rows;
   }
 }
 

@@ -11,10 +11,14 @@ export class TombstoneMerge {
   private readonly tombstones: Iterator<RangeTombstone>;
   private waiting: RangeTombstone | undefined;
 
-  /** `emit` answers whether more are wanted. */
+  /**
+   * `suffixSize`: bytes behind what `comparator` compares of a key, trailer included. `emit` answers whether more are
+   * wanted.
+   */
   constructor(
     tombstones: Iterable<RangeTombstone>,
     private readonly comparator: Comparator | undefined,
+    private readonly suffixSize: number,
     private readonly reverse: boolean,
     private readonly emit: (tombstone: RangeTombstone) => boolean,
   ) {
@@ -34,10 +38,10 @@ export class TombstoneMerge {
       const order = this.comparator.compare(
         startKey,
         0,
-        startKey.length - TRAILER_SIZE,
+        startKey.length - this.suffixSize,
         key,
         0,
-        keyLength - TRAILER_SIZE,
+        keyLength - this.suffixSize,
       );
       if (this.reverse ? order <= 0 : order > 0) return;
       this.emitOne(this.waiting);

@@ -82,3 +82,33 @@ describe('tombstones inside of each other', () => {
     expect(rows).toMatchObject([{ key: hexOf(key(COUNT - 1)), covered: true }]);
   });
 });
+
+describe('with timestamps', () => {
+  const at = (key: string, timestamp: number): string =>
+    `${key}${String.fromCharCode(timestamp)}${'\0'.repeat(7)}`;
+  const { bytes } = writeTable({
+    properties: { 'rocksdb.comparator': 'leveldb.BytewiseComparator.u64ts' },
+    data: [blockOf([{ key: at('b', 4), seqno: 6, value: 'v' }])],
+    tombstones: [
+      { start: at('b', 7), end: at('d', 7), seqno: 3 },
+      { start: at('b', 1), end: at('d', 1), seqno: 9 },
+      { start: at('a', 5), end: at('c', 5), seqno: 5 },
+    ],
+  });
+
+  it('rows of a fragment are together, newest sequence number first, before the entries that they may hide', async () => {
+    const { rows, failures } = await scanBytes(bytes, { fragmented: true, covered: true });
+    expect(failures).toEqual([]);
+    expect(rows.map(({ start, key, end, seqno }) => [start ?? key, end, seqno])).toEqual([
+      ['61', '62', '5'],
+      ['62', '63', '9'],
+      ['62', '63', '5'],
+      ['62', '63', '3'],
+      ['62', undefined, '6'],
+      ['63', '64', '9'],
+      ['63', '64', '3'],
+    ]);
+    const backward = await scanBytes(bytes, { fragmented: true, covered: true, reverse: true });
+    expect(backward.rows).toEqual([...rows].reverse());
+  });
+});
