@@ -104,9 +104,15 @@ export function startsWithBlobMagic(bytes: Uint8Array): boolean {
   return bytes.length >= 4 && readFixed32(bytes, 0) === BLOB_FILE_MAGIC;
 }
 
-/** Whether `bytes`, the last BLOB_FOOTER_SIZE of a file, are meant as its footer: by the magic, or by the checksum. */
+/**
+ * Whether `bytes`, the last BLOB_FOOTER_SIZE of a file, are meant as its footer: by the magic, or by the checksum that
+ * they would have with it.
+ */
 export function looksLikeBlobFooter(bytes: Uint8Array, hashes: HashFunctions): boolean {
-  return startsWithBlobMagic(bytes) || checksumHolds(bytes, 0, FOOTER_FIELDS_SIZE, hashes);
+  if (startsWithBlobMagic(bytes)) return true;
+  const mended = bytes.slice();
+  writeFixed32(mended, 0, BLOB_FILE_MAGIC);
+  return checksumHolds(mended, 0, FOOTER_FIELDS_SIZE, hashes);
 }
 
 /** Throws CorruptionError `blob_footer` for another magic or a wrong checksum. */
