@@ -1,19 +1,12 @@
 import type { ByteSource } from '../../bytes/source.ts';
-import { compressionName } from '../../codec/resolve-codec.ts';
 import { comparableTrailerSeqno, seqnoOfComparable } from '../../engine/range-del/comparable-seqno.ts';
 import { fragmentTombstones } from '../../engine/range-del/fragmenter.ts';
 import { tombstoneSetOf } from '../../engine/range-del/tombstone-set.ts';
-import { Statistics } from '../../engine/statistics/statistics.ts';
-import { ExtractorMatch } from '../../engine/table/extractor-match.ts';
 import { type LookupEnvironment, requireBlocks, requireOrder } from '../../engine/table/lookup-table.ts';
 import { NEWEST, type ReadPoint } from '../../engine/table/read-point.ts';
-import { CorruptionError, SstError, UnsupportedError } from '../../errors.ts';
+import { SstError, UnsupportedError } from '../../errors.ts';
 import { BlockCursor, HashAnswer } from '../../format/block/block-cursor.ts';
 import { ParsedBlock } from '../../format/block/parsed-block.ts';
-import { BLOCK_TRAILER_SIZE, type BlockHandle } from '../../format/block-handle.ts';
-import type { BlockType } from '../../format/block-type.ts';
-import { type FilterBlock, findFilterBlock } from '../../format/filter/filter-block.ts';
-import { openFilter } from '../../format/filter/open-filter.ts';
 import { readFooter } from '../../format/footer.ts';
 import { IndexType, indexTypeName } from '../../format/index/index-block-iterator.ts';
 import { IndexCursor } from '../../format/index/index-cursor.ts';
@@ -23,16 +16,13 @@ import { type OpenTableOptions, openTableAt, type TableReader } from '../../form
 import { entryTypeName, isPointDeletion, ValueType } from '../../format/value-type.ts';
 import { checksumName } from '../../hash/registry.ts';
 import { bytewiseComparator, reverseBytewiseComparator } from '../../operators/comparator.ts';
-import type { PrefixExtractor } from '../../operators/prefix-extractor.ts';
-import type { ByteRange, Explanation, PassedEntry, Step, Verdict } from './explanation.ts';
-import { askWithProbes } from './filter-probes.ts';
+import { type FilterOptions, filterLetsPass } from './explain-filter.ts';
+import type { Explanation, PassedEntry, Step, Verdict } from './explanation.ts';
+import { TracedBlocks } from './traced-blocks.ts';
 import { TracedTarget } from './traced-target.ts';
 
-export interface ExplainOptions extends OpenTableOptions {
+export interface ExplainOptions extends OpenTableOptions, FilterOptions {
   readonly point: ReadPoint;
-  /** Extractor of the reader. Default: that of the file. */
-  readonly prefixExtractor?: PrefixExtractor | undefined;
-  readonly ignoreFilter?: boolean;
 }
 
 /**
@@ -57,7 +47,7 @@ export function explainKey(
   } catch (error) {
     if (!(error instanceof SstError)) throw error;
     const code = error instanceof UnsupportedError ? 'unsupported' : 'damage';
-    verdict = lookup.verdict(code, lookup.placed(error).message);
+    verdict = lookup.verdict(code, lookup.blocks.placed(error).message);
   }
   return { path: source.name, key, steps: lookup.steps, verdict };
 }
@@ -65,7 +55,7 @@ export function explainKey(
 class ExplainedLookup {
   readonly steps: Step[] = [];
   private readonly target: TracedTarget;
-  private bytesRead = 0;
+  readonly blocks: TracedBlocks;
   private covering: bigint | null = null;
 
   constructor(
@@ -75,6 +65,7 @@ class ExplainedLookup {
     private readonly options: ExplainOptions,
   ) {
     const { point } = options;
+    this.blocks = new TracedBlocks(table, this.steps);
     this.target = new TracedTarget(table.storedComparator!, table.storedTimestampSize);
     const isGlobal = table.globalSeqno !== undefined;
     const [high, low] = isGlobal ? [undefined, undefined] : [point.trailerHigh, point.trailerLow];
@@ -91,7 +82,8 @@ class ExplainedLookup {
         `every entry of the file has the global sequence number ${globalSeqno}, above the one that is read at`,
       );
     }
-    if (!this.passesFilter())
+    const { blocks, environment, options, steps, table, target } = this;
+    if (!filterLetsPass({ blocks, environment, options, steps, table, target }))
       return this.verdict('filter_denies', 'the filter says that the key is not there');
     const verdict = this.search();
     if (verdict.code !== 'not_in_block' && verdict.code !== 'behind_last_key') return verdict;
@@ -123,26 +115,18 @@ class ExplainedLookup {
     );
   }
 
-  /** An error with the block that was read last, where it does not say itself what it is about. */
-  placed(error: SstError): SstError {
-    const { lastRange } = this;
-    const isOfFile = error instanceof CorruptionError || error instanceof UnsupportedError;
-    if (!isOfFile || error.offset !== undefined || lastRange === undefined) return error;
-    return error.at(this.table.blocks.place(lastRange.offset, lastRange.type));
-  }
-
   verdict(
     code: Verdict['code'],
     text: string,
     seqno: bigint | null = null,
     type: string | null = null,
   ): Verdict {
-    return { code, text, seqno, type, coveredBy: this.covering, bytesRead: this.bytesRead };
+    return { code, text, seqno, type, coveredBy: this.covering, bytesRead: this.blocks.bytesRead };
   }
 
   private explainOpening(): void {
     const { footer, metaindex, properties, problems, index } = this.table;
-    this.bytesRead += footer.size;
+    this.blocks.bytesRead += footer.size;
     this.steps.push({
       step: 'footer',
       range: {
@@ -158,18 +142,18 @@ class ExplainedLookup {
         `${checksumName(footer.checksumType) ?? footer.checksumType}; the metaindex is at ${footer.metaindex.offset}`,
       facts: { formatVersion: footer.formatVersion, metaindexOffset: footer.metaindex.offset },
     });
-    this.read(footer.metaindex, 'metaindex');
+    this.blocks.read(footer.metaindex, 'metaindex');
     this.steps.push({
       step: 'metaindex',
-      range: this.lastRange!,
+      range: this.blocks.range,
       text: `names ${metaindex?.length ?? 0} meta blocks: ${(metaindex ?? []).map(({ name }) => name).join(', ')}`,
     });
     const entry = metaindex?.find(({ type }) => type === 'properties');
     if (entry !== undefined && properties !== undefined) {
-      this.read(entry, 'properties');
+      this.blocks.read(entry, 'properties');
       this.steps.push({
         step: 'properties',
-        range: this.lastRange!,
+        range: this.blocks.range,
         text:
           `comparator ${this.table.comparatorName}, ${indexTypeName(index?.type ?? 0)} index with ` +
           `${index?.userKeys ? 'user' : 'internal'} keys, prefix extractor ` +
@@ -183,8 +167,8 @@ class ExplainedLookup {
   private explainTombstones(): void {
     const entry = this.table.metaBlock(RANGE_DEL_BLOCK);
     if (entry === undefined) return;
-    this.read(entry, 'range_del');
-    const range = this.lastRange!;
+    this.blocks.read(entry, 'range_del');
+    const range = this.blocks.range;
     const stored = this.table.readRangeTombstones();
     const { point } = this.options;
     const list = fragmentTombstones(tombstoneSetOf(stored, this.table), this.table.comparator!);
@@ -206,116 +190,17 @@ class ExplainedLookup {
     });
   }
 
-  /** Whether the look-up goes on. */
-  private passesFilter(): boolean {
-    const { table, options } = this;
-    const found = table.metaindex === undefined ? undefined : findFilterBlock(table.metaindex);
-    if (found === undefined || found.layout === 'per_block' || options.ignoreFilter === true) {
-      const foreign = table.metaindex?.find(({ type }) => type === 'filter' || type === 'filter_index');
-      const text = options.ignoreFilter
-        ? 'not asked, as --no-filter says'
-        : found !== undefined
-          ? `${found.entry.name} is not read: it is one filter for every 2 KiB of file, as RocksDB wrote them before 7.0`
-          : foreign === undefined
-            ? 'the table has none'
-            : `${foreign.name} is not read: its name is not that of RocksDB's own filters`;
-      this.steps.push({ step: 'filter', text });
-      return true;
-    }
-    const end = this.probeEnd();
-    if (end === undefined) return true;
-    try {
-      return this.askFilter(found, end);
-    } catch (error) {
-      if (!(error instanceof SstError)) throw error;
-      const text = `cannot be read, and is not asked: ${this.placed(error).message}`;
-      this.steps.push({ step: 'filter', text, facts: { asked: false } });
-      return true;
-    }
-  }
-
-  private askFilter(found: FilterBlock, end: number): boolean {
-    const { table, target, environment } = this;
-    let handle: BlockHandle = found.entry;
-    if (found.layout === 'partitioned') {
-      const top = this.read(found.entry, 'filter_index');
-      const range = this.lastRange!;
-      const cursor = new IndexCursor({ ...table.index!, firstKeys: false });
-      cursor.load(new ParsedBlock(top));
-      const isFound = cursor.seek(target) || cursor.seekToLast();
-      this.steps.push({
-        step: 'filter_index',
-        range,
-        text: isFound ? `the partition at ${cursor.offset} knows the key` : 'the filter has no partition',
-        comparisons: target.take(),
-      });
-      if (!isFound) return true;
-      handle = { offset: cursor.offset, size: cursor.size };
-    }
-    const contents = this.read(handle, found.layout === 'partitioned' ? 'filter_partition' : 'filter');
-    const filter = openFilter(contents);
-    const answer = askWithProbes(filter, contents, environment.keyHash, target.key, end);
-    const what = end === target.userKeyEnd ? 'the key' : `its prefix of ${end} bytes`;
-    const line =
-      answer.line === null
-        ? ''
-        : `, line at ${handle.offset + answer.line.offset} (${answer.line.size} bytes): ` +
-          answer.probes
-            .map(({ bit, isSet }) => `bit ${bit % (8 * answer.line!.size)} ${isSet ? 'set' : 'not set'}`)
-            .join(', ');
-    this.steps.push({
-      step: 'filter',
-      range: this.lastRange!,
-      text:
-        `${filter.kind} asked for ${what}: hash ${answer.hash ?? 'none'}${line}; ` +
-        (answer.mayContain ? 'it may be there' : 'it is not there'),
-      facts: {
-        kind: filter.kind,
-        hash: answer.hash,
-        lineOffset: answer.line?.offset ?? null,
-        mayContain: answer.mayContain,
-      },
-      probes: answer.probes,
-    });
-    return answer.mayContain;
-  }
-
-  /** The end of what the filter is asked for; undefined: it is not asked, and a step says why. */
-  private probeEnd(): number | undefined {
-    const { properties } = this.table;
-    const { target } = this;
-    if (properties?.get('rocksdb.block.based.table.whole.key.filtering') !== false) return target.userKeyEnd;
-    const given = this.options.prefixExtractor;
-    const match = new ExtractorMatch(properties, given, [], new Statistics());
-    const extractor = given ?? match.own;
-    const stored = properties.get('rocksdb.prefix.extractor.name') ?? 'nullptr';
-    let reason: string | undefined;
-    if (extractor === undefined) reason = `its prefixes are made by ${stored}, which is not known here`;
-    else if (!match.accepts(extractor)) {
-      reason = `its prefixes are made by ${stored}, and the reader's extractor is ${extractor.name}`;
-    } else if (!extractor.inDomain(target.key, 0, target.userKeyEnd)) {
-      reason = `${extractor.name} makes no prefix of the key`;
-    }
-    if (reason === undefined) return extractor!.prefixEnd(target.key, 0, target.userKeyEnd);
-    this.steps.push({
-      step: 'filter',
-      text: `has prefixes alone, and is not asked: ${reason}`,
-      facts: { asked: false },
-    });
-    return undefined;
-  }
-
   private search(): Verdict {
     const { table, target } = this;
     const index = table.index!;
     const twoLevel = index.type === IndexType.twoLevel;
     const leaf = new IndexCursor(index);
     const top = twoLevel ? new IndexCursor({ ...index, firstKeys: false }) : leaf;
-    top.load(new ParsedBlock(this.read(index.handle, 'index')));
+    top.load(new ParsedBlock(this.blocks.read(index.handle, 'index')));
     const inTop = top.seek(target);
     this.steps.push({
       step: 'index',
-      range: this.lastRange!,
+      range: this.blocks.range,
       text: !inTop
         ? 'every separator comes before the key: it would lie behind the last block'
         : `the first separator that is not before the key leads to the ${twoLevel ? 'partition' : 'data block'} at ${top.offset}`,
@@ -340,11 +225,11 @@ class ExplainedLookup {
   /** Reads the partition at which `top` stands, to its first entry, or with `seeks` to the one that leads to the key. */
   private enterPartition(top: IndexCursor, leaf: IndexCursor, seeks: boolean): boolean {
     const { target } = this;
-    leaf.load(new ParsedBlock(this.read(top, 'index_partition')));
+    leaf.load(new ParsedBlock(this.blocks.read(top, 'index_partition')));
     const isFound = seeks ? leaf.seek(target) : leaf.next();
     this.steps.push({
       step: 'index_partition',
-      range: this.lastRange!,
+      range: this.blocks.range,
       text: isFound
         ? `leads to the data block at ${leaf.offset}`
         : 'has no separator that is not before the key',
@@ -368,16 +253,16 @@ class ExplainedLookup {
     const { table, target } = this;
     const dictionaryEntry = table.metaBlock(COMPRESSION_DICT_BLOCK);
     let dictionary: Uint8Array | undefined;
-    if (dictionaryEntry !== undefined && this.isCompressed(leaf)) {
-      dictionary = this.read(dictionaryEntry, 'compression_dict');
+    if (dictionaryEntry !== undefined && this.blocks.isCompressed(leaf)) {
+      dictionary = this.blocks.read(dictionaryEntry, 'compression_dict');
       this.steps.push({
         step: 'compression_dict',
-        range: this.lastRange!,
+        range: this.blocks.range,
         text: `${dictionary.length} bytes, fetched because the data block is compressed`,
       });
     }
-    const block = new ParsedBlock(this.read(leaf, 'data', dictionary));
-    const range = this.lastRange!;
+    const block = new ParsedBlock(this.blocks.read(leaf, 'data', dictionary));
+    const range = this.blocks.range;
     const cursor = new BlockCursor();
     cursor.load(block);
     const hashes =
@@ -470,43 +355,4 @@ class ExplainedLookup {
     const userEnd = Math.max(start, end - TRAILER_SIZE - this.table.storedTimestampSize);
     return comparator.withoutTimestamp.compare(key, start, userEnd, wanted, 0, userKeyEnd);
   }
-
-  private lastRange: ByteRange | undefined;
-
-  private isCompressed({ offset, size }: BlockHandle): boolean {
-    const handle = { offset, size };
-    this.table.blocks.checkHandle(handle, 'data');
-    return this.table.source.read(offset + size, 1)[0] !== 0;
-  }
-
-  /** A block's contents; `lastRange` says where they came from, also where the checksum does not hold. */
-  private read({ offset, size }: BlockHandle, type: BlockType, dictionary?: Uint8Array): Uint8Array {
-    const handle = { offset, size };
-    const { blocks } = this.table;
-    const stored = blocks.readStored(handle, type);
-    const fault = blocks.checksumFault(stored, handle, type);
-    const holds = stored.computedChecksum === undefined ? null : fault === undefined;
-    const name = compressionName(stored.compressionType);
-    this.bytesRead += size + BLOCK_TRAILER_SIZE;
-    this.lastRange = {
-      type,
-      offset,
-      size: size + BLOCK_TRAILER_SIZE,
-      compression: name,
-      rawSize: null,
-      checksumHolds: holds,
-    };
-    if (fault !== undefined && type !== 'properties') {
-      this.steps.push({ step: stepOf(type), range: this.lastRange, text: fault.reason });
-      throw fault;
-    }
-    const contents = blocks.contents(stored, handle, type, dictionary);
-    this.lastRange = { ...this.lastRange, rawSize: contents.length };
-    return contents;
-  }
-}
-
-function stepOf(type: BlockType): Step['step'] {
-  if (type === 'filter_partition') return 'filter';
-  return type as Step['step'];
 }
