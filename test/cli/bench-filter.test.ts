@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import Ajv from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { openNodeEnvironment } from '../../src/node/environment.ts';
 import { FILTER_BENCH_DEFAULTS, type FilterBenchParams } from '../../src/tools/bench/filter-params.ts';
 import { Random32 } from '../../src/tools/bench/random32.ts';
 import { benchFilter, compareFilterReaders } from '../../src/tools/bench-filter.ts';
-import { runCli } from '../support/cli.ts';
+import { PROJECT_ROOT, runCli } from '../support/cli.ts';
 
 const environment = await openNodeEnvironment();
 const silent = {
@@ -15,6 +18,18 @@ const silent = {
   mode: () => undefined,
   done: () => undefined,
 };
+const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false });
+const isDocument = ajv.compile(
+  JSON.parse(readFileSync(path.join(PROJECT_ROOT, 'schema/bench-filter.schema.json'), 'utf8')),
+);
+
+// biome-ignore lint/suspicious/noExplicitAny: the schema says what is in it
+function parseDocument(text: Buffer): any {
+  const document = JSON.parse(text.toString());
+  if (!isDocument(document)) expect.fail(ajv.errorsText(isDocument.errors));
+  return document;
+}
+
 const SMALL = { workingMemSizeMb: 0.25, averageKeysPerFilter: 300, mQueries: 0.02, seed: 5 };
 
 function run(params: Partial<FilterBenchParams>) {
@@ -182,7 +197,7 @@ describe('the command', () => {
       '--json',
     ]);
     expect(status).toBe(0);
-    const { files } = JSON.parse(stdout.toString());
+    const { files } = parseDocument(stdout);
     expect(files).toMatchObject([
       { path: 'test/fixtures/filter/ribbon.sst', kind: 'ribbon', filters: 1, keys: 1000 },
       { path: 'test/fixtures/filter/partitioned-ribbon.sst', kind: 'ribbon' },
@@ -190,6 +205,15 @@ describe('the command', () => {
     for (const { insideNs, batchedNs, reparseNs, falsePositivePercent } of files) {
       for (const value of [insideNs, batchedNs, reparseNs]) expect(value).toBeGreaterThan(0);
       expect(falsePositivePercent).toBeLessThan(5);
+    }
+  });
+
+  it('its documents keep to their schema', async () => {
+    const small = '--working-mem-size-mb 0.1 --m-queries 0.02 --json'.split(' ');
+    for (const way of [['--quick'], ['--impl=2'], ['--best-case'], ['--compare', '--rounds=2']]) {
+      const { status, stdout } = await runCli(['bench-filter', ...small, ...way]);
+      expect({ way, status }).toEqual({ way, status: 0 });
+      parseDocument(stdout);
     }
   });
 
