@@ -108,7 +108,9 @@ export async function openTableFile(
     findings.push(
       ...blocks.problems.map(({ error }) => findingOf(error, blockOfError(error, table, blocks))),
     );
-    const recovered = await recoverTable(source, environment, options, table.footer);
+    const recovered =
+      (await recoverTable(source, environment, options, table.footer)) ??
+      (await recoverUnguarded(source, environment, options, table, findings));
     if (recovered !== undefined) return openedWithout(recovered, findings, appendedBytes, { table, blocks });
   }
   return { table, blocks, recovered: undefined, appendedBytes, findings };
@@ -147,6 +149,26 @@ async function openCorrected(
   );
   if (footer.formatVersion > 5 || version > 5) return table;
   return open({ ...corrected, formatVersion: version });
+}
+
+/**
+ * Before format_version 6 a footer of which all but the magic number is damaged looks like one: where neither metaindex
+ * nor index are at the places that it says, and no block is as it says, it counts for nothing.
+ */
+async function recoverUnguarded(
+  source: ByteSource,
+  environment: Environment,
+  options: OpenOptions,
+  { footer, metaindex }: TableReader,
+  findings: Finding[],
+): Promise<RecoveredTable | undefined> {
+  if (metaindex !== undefined || footer.formatVersion > 5) return undefined;
+  const recovered = await recoverTable(source, environment, options, undefined);
+  if (recovered === undefined) return undefined;
+  const message = 'neither metaindex nor index are where it says, and blocks have another checksum than it says';
+  const block = { type: 'footer', offset: footer.offset, size: footer.size, ordinal: null } as const;
+  findings.push({ code: 'footer_handle', severity: 'damage', message, block });
+  return recovered;
 }
 
 /**

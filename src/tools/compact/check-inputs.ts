@@ -78,6 +78,7 @@ export function missesEntries({ properties, tombstones }: OpenedInput, points: n
   return counted !== undefined && points < counted && points + tombstones.length < counted;
 }
 
-function isFault({ severity, lost }: Finding): boolean {
-  return severity === 'damage' || lost !== undefined;
+/** Also where a part is written in a way that is not read: damage can look so, and rows would be missing all the same. */
+function isFault({ code, severity, lost }: Finding): boolean {
+  return severity === 'damage' || code === 'unsupported' || lost !== undefined;
 }
