@@ -35,7 +35,7 @@ export default class Dump extends SstkitCommand {
 
   static override args = {
     path: pathArgument({
-      description: 'table files, WALs, MANIFESTs, blob files and directories',
+      description: 'table files, other files of a database, and directories',
       required: true,
       multiple: true,
     }),

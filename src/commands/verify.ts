@@ -39,7 +39,7 @@ export default class Verify extends SstkitCommand {
 
   static override args = {
     path: pathArgument({
-      description: 'table files, WALs, MANIFESTs and directories',
+      description: 'table files, other files of a database, and directories',
       required: true,
       multiple: true,
     }),

@@ -13,11 +13,14 @@ export interface OptionsSection {
 
 const SECTION = /^\[\s*([^\s\]]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]$/;
 
-/** Lines that are neither section nor option are passed over. */
-export function parseOptionsFile(text: string): OptionsSection[] {
+/** Lines that are neither section nor option are passed over; `malformed` hears of them, the first line is 1. */
+export function parseOptionsFile(
+  text: string,
+  malformed: (line: number, content: string) => void = () => undefined,
+): OptionsSection[] {
   const sections: OptionsSection[] = [];
   let options = new Map<string, string>();
-  for (const line of text.split('\n')) {
+  for (const [index, line] of text.split('\n').entries()) {
     const content = withoutComment(line).trim();
     const section = SECTION.exec(content);
     if (section !== null) {
@@ -28,6 +31,7 @@ export function parseOptionsFile(text: string): OptionsSection[] {
     const equals = content.indexOf('=');
     if (equals > 0)
       options.set(content.slice(0, equals).trim(), unescapeText(content.slice(equals + 1).trim()));
+    else if (content !== '') malformed(index + 1, content);
   }
   return sections;
 }

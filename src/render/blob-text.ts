@@ -2,7 +2,7 @@ import type { BlobFileFooter, ExpirationRange } from '../format/blob/blob-file.t
 import type { BlobHeaderView, BlobRecordView } from '../tools/dump/blob-dump.ts';
 import { type BytesMode, bytesWriter } from './key-format.ts';
 import type { ByteSink } from './sink.ts';
-import { writeTable } from './table.ts';
+import { writePairs, writeSection } from './text-sections.ts';
 import type { Theme } from './theme.ts';
 
 /** A blob file for people: header, each record in a line, footer. */
@@ -16,14 +16,14 @@ export class BlobText {
   head(path: string, size: number, header: BlobHeaderView | undefined): void {
     this.sink.writeLine(`${this.theme.heading(path)}: blob file, ${size} bytes`);
     if (header !== undefined) {
-      this.table('Header', [
+      this.section('Header', [
         ['version', header.version],
         ['column family', header.columnFamily],
         ['compression', header.compression],
         ['expires', expiresText(header.hasTtl, header.expiration)],
       ]);
     }
-    this.heading('Records');
+    writeSection(this.sink, this.theme, 'Records');
   }
 
   /** Value's offset, its stored size, key, value, parted by TABs. */
@@ -38,27 +38,18 @@ export class BlobText {
   }
 
   end(footer: BlobFileFooter | undefined): void {
-    this.table('Footer', [
+    this.section('Footer', [
       ['records', footer === undefined ? 'not there, or damaged' : String(footer.blobCount)],
     ]);
   }
 
+  private section(title: string, rows: Parameters<typeof writePairs>[2]): void {
+    writeSection(this.sink, this.theme, title);
+    writePairs(this.sink, this.theme, rows);
+  }
+
   private put(field: Uint8Array): void {
     bytesWriter(this.bytes)(this.sink, field, 0, field.length);
-  }
-
-  private table(title: string, rows: readonly (readonly [string, string | number])[]): void {
-    this.heading(title);
-    const columns = [
-      { title: '', paint: this.theme.label },
-      { title: '', align: 'left' as const },
-    ];
-    writeTable(this.sink, columns, rows, { indent: 2 });
-  }
-
-  private heading(title: string): void {
-    this.sink.writeLine('');
-    this.sink.writeLine(this.theme.heading(title));
   }
 }
 

@@ -78,6 +78,10 @@ export class CsvDump implements DumpOutput {
     // As above.
   }
 
+  smallFile(): void {
+    // As a MANIFEST.
+  }
+
   blobFile(): void {
     // As a MANIFEST.
   }

@@ -14,12 +14,14 @@ import type { BlockRow } from '../tools/dump/walk-blocks.ts';
 import type { TableDump } from '../tools/dump.ts';
 import type { Finding } from '../tools/finding.ts';
 import type { Row } from '../tools/row.ts';
+import type { SmallFile } from '../tools/small-file.ts';
 import { blobFooterJson, blobHeaderJson, writeBlobRecordJson } from './blob-json.ts';
 import { blockRowJson, documentHead, errorJson, findingJson, metaindexJson } from './dump-document.ts';
 import { descriptionJson, handleEntryJson, namedEntryJson, placeJson, ScanRowText } from './dump-entries.ts';
 import { type BytesMode, formatHex } from './key-format.ts';
 import { editJson, liveSetJson } from './manifest-json.ts';
 import type { ByteSink } from './sink.ts';
+import { smallFileJson } from './small-file.ts';
 import { controlJson, walSummaryJson, writeBatchJson } from './wal-json.ts';
 
 /** An object's members without its braces. */
@@ -91,6 +93,10 @@ export class JsonDump implements DumpOutput {
 
   walEnd(summary: WalSummary | undefined): void {
     this.sink.writeText(`],${members(walSummaryJson(this.controls, summary))}`);
+  }
+
+  smallFile(path: string, size: number, file: SmallFile): void {
+    this.begin({ ...documentHead(path, size, file.kind), ...smallFileJson(file) });
   }
 
   blobFile(path: string, size: number, header: BlobHeaderView | undefined): void {
@@ -241,6 +247,10 @@ export class NdjsonDump implements DumpOutput {
 
   walEnd(): void {
     // The records are its rows.
+  }
+
+  smallFile(path: string, size: number, file: SmallFile): void {
+    this.summaryText = members({ ...documentHead(path, size, file.kind), ...smallFileJson(file) });
   }
 
   blobFile(path: string): void {

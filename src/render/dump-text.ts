@@ -14,12 +14,14 @@ import type { BlockRow } from '../tools/dump/walk-blocks.ts';
 import type { TableDump } from '../tools/dump.ts';
 import type { Finding } from '../tools/finding.ts';
 import type { Row } from '../tools/row.ts';
+import type { SmallFile } from '../tools/small-file.ts';
 import { BlobText } from './blob-text.ts';
 import { BlockColumns, checksumCell } from './block-columns.ts';
 import { ScanRowText, writeHexLines } from './dump-entries.ts';
 import { type BytesMode, formatKey } from './key-format.ts';
 import { ManifestText } from './manifest-text.ts';
 import type { ByteSink } from './sink.ts';
+import { writeSmallFile } from './small-file.ts';
 import { writeTable } from './table.ts';
 import { FILTER_NAMES, TableSummaryText } from './table-summary-text.ts';
 import { handleText, writePairs, writeSection } from './text-sections.ts';
@@ -88,6 +90,11 @@ export class TextDump implements DumpOutput {
 
   walEnd(summary: WalSummary | undefined): void {
     this.wals!.end(summary);
+  }
+
+  smallFile(path: string, size: number, file: SmallFile): void {
+    if (this.files++ > 0) this.sink.writeLine('');
+    writeSmallFile(this.sink, this.theme, path, size, file);
   }
 
   blobFile(path: string, size: number, header: BlobHeaderView | undefined): void {

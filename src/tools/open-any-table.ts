@@ -165,7 +165,8 @@ async function recoverUnguarded(
   if (metaindex !== undefined || footer.formatVersion > 5) return undefined;
   const recovered = await recoverTable(source, environment, options, undefined);
   if (recovered === undefined) return undefined;
-  const message = 'neither metaindex nor index are where it says, and blocks have another checksum than it says';
+  const message =
+    'neither metaindex nor index are where it says, and blocks have another checksum than it says';
   const block = { type: 'footer', offset: footer.offset, size: footer.size, ordinal: null } as const;
   findings.push({ code: 'footer_handle', severity: 'damage', message, block });
   return recovered;

@@ -1,8 +1,10 @@
+import type { ByteSource } from '../bytes/source.ts';
 import type { Environment } from '../engine/environment.ts';
 import { CorruptionError, IoError, type SstError, UnsupportedError } from '../errors.ts';
 import type { FileKind } from '../format/file-kind.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { expandInputs, forEachInput, type InputFile, type OpenInput } from './input.ts';
+import { isSmallFile, readSmallFile, type SmallFile } from './small-file.ts';
 import { judgeTableInput } from './table-inputs.ts';
 import { verifyBlob } from './verify/blob-check.ts';
 import { DatabaseCheck } from './verify/database-check.ts';
@@ -130,6 +132,10 @@ class VerifyRun {
     }
     if (file.named && kind.kind === 'manifest') {
       this.report(verifyManifest(environment, { path: file.path, source }, request));
+      return;
+    }
+    if (file.named && isSmallFile(kind.kind)) {
+      this.report(smallFileReport(file.path, kind.kind, source));
       return;
     }
     if ((file.named && kind.kind === 'wal') || this.isLiveWal(input, database)) {
@@ -271,6 +277,12 @@ const BLANK_REPORT: Omit<FileReport, 'path' | 'status' | 'findings'> = {
 /** Also one in which neither header nor footer can be recognised. */
 function isBlobFile({ file, kind }: OpenInput): boolean {
   return kind.kind === 'blob' || (kind.kind === 'unknown' && BLOB_NAME.test(file.path));
+}
+
+function smallFileReport(path: string, kind: SmallFile['kind'], source: ByteSource): FileReport {
+  const { findings } = readSmallFile(kind, source);
+  const status = findings.some(({ severity }) => severity === 'damage') ? 'damaged' : 'ok';
+  return { ...BLANK_REPORT, path, kind, status, bytes: source.size, findings };
 }
 
 /** The report names the file already: its path is taken off the message. */

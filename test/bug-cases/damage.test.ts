@@ -1,11 +1,15 @@
 /** Damaged files as scan reads them: what is said, what is lost, what is still there. */
 
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bytewiseComparator, listDataBlocks, memorySource, openTable, withPending } from '../../src/index.ts';
 import type { Finding } from '../../src/tools/finding.ts';
 import { fixture } from '../support/fixtures.ts';
 import { append, flipBit, overwrite, truncate, zeroRange } from '../support/patch.ts';
 import { type ScannedFile, testEnvironment } from '../support/scan.ts';
+import { runHere } from './run-here.ts';
 import { blockOf, bytesOf, type Handle, scanBytes, writeTable } from './table-by-hand.ts';
 
 const demo = fixture('demo/basic.sst').bytes();
@@ -139,6 +143,51 @@ describe('FT-09: empty files, and files whose tail is zeros', () => {
   it('nothing but zeros cannot be read', async () => {
     const { failures } = await scanBytes(new Uint8Array(2000));
     expect(failures.map(({ message }) => message).join()).toContain('zeros');
+  });
+});
+
+/** Before format_version 6 a footer has no checksum: the checksum type, two handles, the version and the magic number. */
+describe('a footer that only looks like one', () => {
+  const VERSIONS = [2, 3, 4, 5].flatMap((version) =>
+    ['crc32c', 'xxh32', 'xxh64', 'xxh3'].map((checksum) => `version/fv${version}-${checksum}.sst`),
+  );
+
+  it.each(VERSIONS)('%s: zeros up to its version, all rows are found', async (name) => {
+    const bytes = fixture(name).bytes();
+    const result = await scanBytes(zeroRange(bytes, bytes.length - 53, bytes.length - 12));
+    expect(result.damaged).toBe(true);
+    expect(textOf(result)).toContain('neither metaindex nor index are where it says');
+    expect(result.rows).toEqual((await scanBytes(bytes)).rows);
+  });
+
+  it('no checksums, and handles to where a compression stands that is none: compact does not take it for empty', async () => {
+    const bytes = fixture('version/fv5-xxh64.sst').bytes();
+    // Handles to 1500 (size 3) and 1510 (size 4), and bytes there that name no compression.
+    const damaged = overwrite(
+      overwrite(
+        zeroRange(bytes, bytes.length - 53, bytes.length - 12),
+        bytes.length - 52,
+        bytesOf([0xdc, 0x0b, 3, 0xe6, 0x0b, 4]),
+      ),
+      1500,
+      bytesOf([0x31, 0x31, 0x31, 0x31, 0, 0, 0, 0, 0, 0, 0x31, 0x31, 0x31, 0x31, 0x31]),
+    );
+    const folder = mkdtempSync(path.join(tmpdir(), 'sstkit-footer-'));
+    try {
+      writeFileSync(path.join(folder, 'in.sst'), damaged);
+      const refused = await runHere(['compact', 'in.sst', '--out', 'out.sst'], { cwd: folder });
+      expect([1, 4]).toContain(refused.status);
+      expect(existsSync(path.join(folder, 'out.sst'))).toBe(false);
+      const verified = await runHere(['verify', 'in.sst', '--json'], { cwd: folder });
+      expect(verified.status).toBe(1);
+      const salvaged = await runHere(['compact', 'in.sst', '--out', 'out.sst', '--salvage', '--json'], {
+        cwd: folder,
+      });
+      expect(salvaged.status).toBe(1);
+      expect(JSON.parse(salvaged.stdout.toString()).outputs).toHaveLength(1);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 

@@ -557,8 +557,6 @@ describe('inputs', () => {
       [fileOf('zeros.sst', new Uint8Array(4096)), 3, 'zeros'],
       [path.join(folder, 'missing.sst'), 3, 'no such file'],
       [fileOf('pebble.sst', pebble), 4, 'Pebble'],
-      [path.join(db, 'mixed/OPTIONS-000007'), 4, 'an OPTIONS file'],
-      [path.join(db, 'mixed/CURRENT'), 4, 'a CURRENT file'],
       [path.join(PROJECT_ROOT, 'test/fixtures/make'), 3, 'no table file'],
     ];
     for (const [file, wanted, message] of cases) {

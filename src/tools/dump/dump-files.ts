@@ -6,6 +6,7 @@ import { dumpTable, FindingList, type TableDump } from '../dump.ts';
 import { type Finding, findingOf } from '../finding.ts';
 import type { OpenInput } from '../input.ts';
 import type { OpenOptions } from '../open-any-table.ts';
+import { isSmallFile, readSmallFile, type SmallFile } from '../small-file.ts';
 import { type BlobHeaderView, type BlobRecordView, dumpBlobFile } from './blob-dump.ts';
 import { EntryReader, type EntryVisitor } from './block-entries.ts';
 import { type BlockDescription, describeBlock } from './describe-block.ts';
@@ -66,6 +67,8 @@ export interface DumpOutput extends EntryVisitor {
   walControl(control: ControlView): void;
   /** Undefined: it was stopped before its end. */
   walEnd(summary: WalSummary | undefined): void;
+  /** CURRENT, IDENTITY or OPTIONS; then `endFile`. */
+  smallFile(path: string, size: number, file: SmallFile): void;
   /** A blob file begins; its records follow, in their order, then its footer, then `endFile`. */
   blobFile(path: string, size: number, header: BlobHeaderView | undefined): void;
   blobRecord(record: BlobRecordView): void;
@@ -86,13 +89,13 @@ export interface DumpEvents {
   progress(doneBytes: number, totalBytes: number): void;
 }
 
-/** No part of a table is asked for, which a file of records would not have. */
+/** No part of a table is asked for, which another file would not have. */
 function isWhole({ summary, blocks, entries }: DumpParts): boolean {
   return summary && !blocks && !entries;
 }
 
 /**
- * Dumps every table that the PATHs lead to, and WALs, MANIFESTs and blob files among them. A PATH that is one file and cannot
+ * Dumps every table that the PATHs lead to, and the other files of a database that are named among them. A PATH that is one file and cannot
  * be read throws its SstError.
  */
 export async function dumpFiles(
@@ -103,7 +106,7 @@ export async function dumpFiles(
 ): Promise<void> {
   const plan: DumpPlan = planDump(environment, request.paths, {
     recursive: request.recursive,
-    recordFiles: isWhole(request.parts),
+    otherFiles: isWhole(request.parts),
   });
   if (request.paths.length === 1 && plan.failures.length === 1) throw plan.failures[0]!;
   output.start(plan.single);
@@ -154,7 +157,15 @@ class FileDump {
       await this.wal(input, findings);
       return;
     }
-    if (input.kind.kind === 'blob') {
+    const { kind } = input.kind;
+    if (isSmallFile(kind)) {
+      const { file, findings: found } = readSmallFile(kind, input.source);
+      output.smallFile(path, input.source.size, file);
+      for (const finding of found) findings.add(finding);
+      output.endFile(findings.findings);
+      return;
+    }
+    if (kind === 'blob') {
       await this.blobFile(input, findings);
       return;
     }

@@ -1,6 +1,7 @@
 import type { Environment } from '../../engine/environment.ts';
 import { IoError, type SstError } from '../../errors.ts';
 import { expandInputs, forEachInput, type InputFile, type OpenInput } from '../input.ts';
+import { isSmallFile } from '../small-file.ts';
 import { judgeTableInput } from '../table-inputs.ts';
 
 export interface DumpInputEvents {
@@ -18,14 +19,14 @@ export interface DumpPlan {
   readonly failures: readonly IoError[];
   /** A PATH is a database: one without a table is whole. */
   readonly hasDatabase: boolean;
-  /** WALs, MANIFESTs and blob files that are named are dumped as well. */
-  readonly recordFiles: boolean;
+  /** Other files of a database that are named are dumped as well. */
+  readonly otherFiles: boolean;
 }
 
 export function planDump(
   environment: Environment,
   paths: readonly string[],
-  options: { recursive: boolean; recordFiles: boolean },
+  options: { recursive: boolean; otherFiles: boolean },
 ): DumpPlan {
   const { files, failures, databases } = expandInputs(environment, paths, options);
   const hasDatabase = databases.length > 0;
@@ -33,13 +34,13 @@ export function planDump(
     files,
     failures,
     hasDatabase,
-    recordFiles: options.recordFiles,
+    otherFiles: options.otherFiles,
     single: paths.length === 1 && files.length === 1 && files[0]!.named,
   };
 }
 
 /**
- * Hands each table file, and each file of records that is named, of the plan to `use`, in turn; false ends it. Throws IoError when
+ * Hands each table file, and each other file that is named, of the plan to `use`, in turn; false ends it. Throws IoError when
  * there is none in a directory that is no database.
  */
 export async function forEachTable(
@@ -56,7 +57,7 @@ export async function forEachTable(
     environment,
     plan.files,
     async (input) => {
-      if (plan.recordFiles && input.file.named && isRecordFile(input)) {
+      if (plan.otherFiles && input.file.named && isOtherFile(input)) {
         seen++;
         return use(input);
       }
@@ -82,6 +83,6 @@ export async function forEachTable(
     throw new IoError('no_table', paths[0]!, 'no table file in this directory');
 }
 
-function isRecordFile({ kind }: OpenInput): boolean {
-  return kind.kind === 'manifest' || kind.kind === 'wal' || kind.kind === 'blob';
+function isOtherFile({ kind: { kind } }: OpenInput): boolean {
+  return kind === 'manifest' || kind === 'wal' || kind === 'blob' || isSmallFile(kind);
 }
