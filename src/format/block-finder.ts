@@ -175,7 +175,7 @@ async function typeAt(
 
 /**
  * What the contents of a block look like: a data block has internal keys of point entries, a properties block
- * names, an index handles of blocks that were `found` before it. `unknown` for what has no entries: a filter,
+ * names, an index handles that ascend, half of them and more of blocks that were `found` before it. `unknown` for what has no entries: a filter,
  * a dictionary.
  */
 export function typeOfContents(contents: Uint8Array, found: ReadonlyMap<number, number>): BlockType {
@@ -184,6 +184,8 @@ export function typeOfContents(contents: Uint8Array, found: ReadonlyMap<number, 
   let points = 0;
   let tombstones = 0;
   let handles = 0;
+  let lastOffset = -1;
+  let ascends = true;
   try {
     block.reset(contents);
     for (; block.next(); entries++) {
@@ -194,14 +196,17 @@ export function typeOfContents(contents: Uint8Array, found: ReadonlyMap<number, 
         const named = typeOfName(utf8(block.key.subarray(0, block.keyLength)));
         if (named !== undefined) return named;
       }
-      if (pointsTo(block, found)) handles++;
+      const handle = handleIn(block);
+      if (handle !== undefined && found.get(handle.offset) === handle.size) handles++;
+      ascends &&= handle !== undefined && handle.offset > lastOffset;
+      lastOffset = handle?.offset ?? lastOffset;
     }
   } catch (error) {
     if (!(error instanceof SstError)) throw error;
     return 'unknown';
   }
   if (entries === 0) return 'unknown';
-  if (handles === entries) return 'index';
+  if (ascends && 2 * handles >= entries) return 'index';
   if (tombstones === entries) return 'range_del';
   return points === entries ? 'data' : 'unknown';
 }
@@ -213,14 +218,13 @@ function typeOfName(name: string): BlockType | undefined {
   return name.startsWith('rocksdb.') ? 'properties' : undefined;
 }
 
-/** Whether the entry's value begins with the handle of a block that was found. */
-function pointsTo(block: BlockIterator, found: ReadonlyMap<number, number>): boolean {
+/** The handle with which the entry's value begins, if it can be one. */
+function handleIn(block: BlockIterator): BlockHandle | undefined {
   const reader = new ByteReader(block.data, 'entry_malformed', block.valueStart, block.valueEnd);
   try {
-    const { offset, size } = decodeBlockHandle(reader);
-    return found.get(offset) === size;
+    return decodeBlockHandle(reader);
   } catch (error) {
     if (!(error instanceof SstError)) throw error;
-    return false;
+    return undefined;
   }
 }

@@ -5,7 +5,7 @@ import { BLOCK_TRAILER_SIZE, type BlockHandle } from '../format/block-handle.ts'
 import { openCuckooTable } from '../format/cuckoo/cuckoo-table.ts';
 import type { FileKindResult } from '../format/file-kind.ts';
 import { type Footer, readFooter } from '../format/footer.ts';
-import { type DataBlockList, type IndexBlock, listDataBlocks } from '../format/index/data-blocks.ts';
+import { DataBlockList, type IndexBlock, listDataBlocks } from '../format/index/data-blocks.ts';
 import { openPlainTable, type PlainTable } from '../format/plain/plain-table.ts';
 import type { RangeTombstone } from '../format/range-del-block.ts';
 import { findEarlierFooter, type RecoveredTable, recoverTable } from '../format/recover-table.ts';
@@ -184,7 +184,14 @@ function openedWithout(
 ): OpenedTableFile {
   const table = opened?.table.metaindex === undefined ? recovered.table : opened.table;
   const dataEnd = table.properties?.count('rocksdb.data.size') ?? Number.POSITIVE_INFINITY;
-  const holes = recovered.holes.filter((hole) => hole.offset < dataEnd && !isMetaBlock(hole, opened));
+  const isData = (block: BlockHandle): boolean => block.offset < dataEnd && !isMetaBlock(block, opened);
+  const holes = recovered.holes.filter(isData);
+  // Blocks of an index whose own blocks are lost look as if they held entries.
+  const blocks = new DataBlockList();
+  for (let i = 0; i < recovered.blocks.count; i++) {
+    const [offset, size] = [recovered.blocks.offsets[i]!, recovered.blocks.sizes[i]!];
+    if (isData({ offset, size: size + BLOCK_TRAILER_SIZE })) blocks.push(offset, size);
+  }
   for (const hole of holes) {
     findings.push({
       code: 'block_lost',
@@ -193,23 +200,23 @@ function openedWithout(
       block: { type: 'unknown', offset: hole.offset, size: hole.size, ordinal: null },
     });
   }
-  return { table, blocks: recovered.blocks, recovered: { ...recovered, holes }, appendedBytes, findings };
+  return { table, blocks, recovered: { ...recovered, blocks, holes }, appendedBytes, findings };
 }
 
-/** Whether the hole is a damaged block that has a finding of its own, and holds no entries. */
+/** Whether the bytes are a block, trailer included, that others refer to, and that holds no entries. */
 function isMetaBlock(
-  hole: BlockHandle,
+  bytes: BlockHandle,
   opened: { readonly table: TableReader; readonly blocks: DataBlockList } | undefined,
 ): boolean {
   if (opened === undefined) return false;
   const { footer, metaindex } = opened.table;
   const { partitions } = opened.blocks;
   for (let i = 0; i < partitions.count; i++) {
-    if (partitions.offsets[i] === hole.offset && partitions.sizes[i]! + BLOCK_TRAILER_SIZE === hole.size)
+    if (partitions.offsets[i] === bytes.offset && partitions.sizes[i]! + BLOCK_TRAILER_SIZE === bytes.size)
       return true;
   }
   return [footer.metaindex, footer.index, ...(metaindex ?? [])].some(
-    (handle) => handle?.offset === hole.offset && handle.size + BLOCK_TRAILER_SIZE === hole.size,
+    (handle) => handle?.offset === bytes.offset && handle.size + BLOCK_TRAILER_SIZE === bytes.size,
   );
 }
 

@@ -140,11 +140,12 @@ async function expectSalvaged(
     // Nothing to be found: then no block may have been left whole.
     expect(String(error), label).toMatch(/no table|not a single block|cannot be read|no block/i);
     const dictionaryLost = meta.has('rocksdb.compression_dict');
+    // From format_version 6 on it takes two blocks to tell the context that is in their checksums.
+    const formatVersion = whole[whole.length - 12]!;
     if (!dictionaryLost)
-      expect(
-        data.some((block) => isSame(whole, damaged, block)),
-        label,
-      ).toBe(false);
+      expect(data.filter((block) => isSame(whole, damaged, block)).length, label).toBeLessThan(
+        formatVersion < 6 ? 1 : 2,
+      );
     return undefined;
   }
   const { outputs, holes } = result;

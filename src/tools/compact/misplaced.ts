@@ -34,6 +34,11 @@ export function findMisplaced(
   const entries: EntrySpan[] = [];
   const findings: Finding[] = [];
   const runOfKey = new Map<string, number>();
+  /** Keys at the ends of runs that stay: good ones, though misplaced entries may have them as well. */
+  const good = new Set<string>();
+  for (const [run, { firstKey, lastKey }] of runs.entries()) {
+    if (stays[run]) good.add(String(userKey(firstKey))).add(String(userKey(lastKey)));
+  }
   for (let run = 0; run < runs.length; run++) {
     if (stays[run]) continue;
     const after = keptBefore(run);
@@ -56,8 +61,10 @@ export function findMisplaced(
     findings,
     correct({ lost }) {
       if (lost === undefined) return;
-      const after = runOfKey.get(String(lost.after));
-      const before = runOfKey.get(String(lost.before));
+      const misplacedRun = (key: Uint8Array | null): number | undefined =>
+        key === null || good.has(String(key)) ? undefined : runOfKey.get(String(key));
+      const after = misplacedRun(lost.after);
+      const before = misplacedRun(lost.before);
       if (after !== undefined) lost.after = keptBefore(after);
       if (before !== undefined) lost.before = keptBehind(before);
     },
