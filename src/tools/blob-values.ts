@@ -2,7 +2,7 @@ import { decompressBlock } from '../codec/decompress.ts';
 import { CompressionType } from '../codec/registry.ts';
 import { resolveCodec } from '../codec/resolve-codec.ts';
 import type { Environment } from '../engine/environment.ts';
-import { CorruptionError, UnsupportedError } from '../errors.ts';
+import { CorruptionError, SstError, UnsupportedError } from '../errors.ts';
 import { BLOB_HEADER_SIZE, decodeBlobHeader } from '../format/blob/blob-file.ts';
 import { maskCrc32c } from '../hash/crc32c.ts';
 import { BlobDirectory, type BlobReference } from './blob-directory.ts';
@@ -88,8 +88,9 @@ function compressionsOf({ files }: Environment, directory: string): Set<number> 
       } finally {
         source.close();
       }
-    } catch {
+    } catch (error) {
       // Whatever is wrong with it is said when a reference leads to it.
+      if (!(error instanceof SstError)) throw error;
     }
   }
   return types;

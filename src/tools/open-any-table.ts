@@ -116,6 +116,10 @@ export async function openTableFile(
   return { table, blocks, recovered: undefined, appendedBytes, findings };
 }
 
+function blockOfFooter({ offset, size }: Footer): Finding['block'] {
+  return { type: 'footer', offset, size, ordinal: null };
+}
+
 /**
  * Opens the table. Before format_version 6 nothing guards the footer: a checksum type that no block has, or a
  * format version that the properties contradict, is put right, so that the rest can be read.
@@ -129,7 +133,7 @@ async function openCorrected(
 ): Promise<TableReader> {
   const open = (as: Footer): Promise<TableReader> =>
     withPending(() => openTableAt(source, as, environment, options));
-  const block = { type: 'footer', offset: footer.offset, size: footer.size, ordinal: null } as const;
+  const block = blockOfFooter(footer);
   const correct = (code: string, message: string): void => {
     findings.push({ code, severity: 'damage', message, block });
   };
@@ -167,7 +171,7 @@ async function recoverUnguarded(
   if (recovered === undefined) return undefined;
   const message =
     'neither metaindex nor index are where it says, and blocks have another checksum than it says';
-  const block = { type: 'footer', offset: footer.offset, size: footer.size, ordinal: null } as const;
+  const block = blockOfFooter(footer);
   findings.push({ code: 'footer_handle', severity: 'damage', message, block });
   return recovered;
 }

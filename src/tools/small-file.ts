@@ -42,15 +42,20 @@ export function readSmallFile(kind: SmallFile['kind'], source: ByteSource): Smal
 function readCurrent(bytes: Uint8Array): SmallFileContents {
   try {
     const { name: manifest, hasLineFeed } = decodeCurrent(bytes);
-    const message = `the line feed behind ${manifest} is missing: no engine opens the database`;
     return {
       file: { kind: 'current', manifest },
-      findings: hasLineFeed ? [] : [{ code: 'current_file', severity: 'damage', message }],
+      findings: hasLineFeed ? [] : [missingLineFeed(manifest)],
     };
   } catch (error) {
     if (!(error instanceof SstError)) throw error;
     return { file: { kind: 'current', manifest: null }, findings: [findingOf(error)] };
   }
+}
+
+/** Of a CURRENT that ends behind the name. */
+export function missingLineFeed(manifest: string): Finding {
+  const message = `the line feed behind ${manifest} is missing: no engine opens the database`;
+  return { code: 'current_file', severity: 'damage', message };
 }
 
 function readIdentity(text: string): SmallFileContents {

@@ -1,4 +1,5 @@
 import { readFixed32, readFixed64, writeFixed32, writeFixed64 } from '../../bytes/fixed.ts';
+import { hex32 } from '../../bytes/text.ts';
 import { CorruptionError, UnsupportedError } from '../../errors.ts';
 import { maskCrc32c } from '../../hash/crc32c.ts';
 import type { HashFunctions } from '../../hash/registry.ts';
@@ -197,12 +198,8 @@ function requireChecksum(
   code: string,
 ): void {
   if (checksumHolds(bytes, pos, length, hashes)) return;
-  const stored = readFixed32(bytes, pos + length)
-    .toString(16)
-    .padStart(8, '0');
-  const computed = maskCrc32c(hashes.crc32c(bytes, pos, pos + length))
-    .toString(16)
-    .padStart(8, '0');
+  const stored = hex32(readFixed32(bytes, pos + length));
+  const computed = hex32(maskCrc32c(hashes.crc32c(bytes, pos, pos + length)));
   throw new CorruptionError(code, `crc32c mismatch, stored ${stored}, computed ${computed}`, {
     stored,
     computed,

@@ -1,4 +1,5 @@
 import type { ByteSource } from '../../bytes/source.ts';
+import { hex32 } from '../../bytes/text.ts';
 import { CorruptionError, UnsupportedError } from '../../errors.ts';
 import { createCrc32c, maskCrc32c } from '../../hash/crc32c.ts';
 import type { HashFunctions } from '../../hash/registry.ts';
@@ -146,7 +147,7 @@ export class BlobFileReader {
     const end = record.valueOffset + record.valueLength;
     const crc = maskCrc32c(this.crc32c(start, end));
     if (crc === blobChecksum) return undefined;
-    const [stored, computed] = [blobChecksum, crc].map((word) => word.toString(16).padStart(8, '0'));
+    const [stored, computed] = [blobChecksum, crc].map(hex32);
     return new CorruptionError(
       'blob_record_damaged',
       `crc32c mismatch of key and value, stored ${stored}, computed ${computed}`,

@@ -3,9 +3,10 @@ import { compressionName } from '../../codec/resolve-codec.ts';
 import { CorruptionError, UnsupportedError, withPending } from '../../errors.ts';
 import type { BlobFileFooter, BlobFileHeader } from '../../format/blob/blob-file.ts';
 import { BlobFileReader } from '../../format/blob/blob-reader.ts';
+import type { TableEnvironment } from '../../format/table-reader.ts';
 import { decompressBlob } from '../blob-values.ts';
 import type { Finding } from '../finding.ts';
-import { type BlobEnvironment, blobFinding } from '../verify/blob-check.ts';
+import { blobFinding } from '../verify/blob-check.ts';
 
 /** The header of a blob file, with the compression by its name. */
 export interface BlobHeaderView extends BlobFileHeader {
@@ -41,7 +42,7 @@ export interface BlobDumpEvents {
  * the footer, where it is there. Memory: one value, stored and decompressed. Throws IoErrors of the source.
  */
 export async function dumpBlobFile(
-  environment: BlobEnvironment,
+  environment: TableEnvironment,
   source: ByteSource,
   events: BlobDumpEvents,
 ): Promise<BlobFileFooter | undefined> {

@@ -144,20 +144,20 @@ class FileDump {
   async run(input: OpenInput): Promise<void> {
     const { environment, events, output, request } = this;
     const { path } = input.file;
+    const { kind } = input.kind;
     const { parts } = request;
     const findings = new FindingList((finding) => {
       if (finding.severity === 'damage') this.damaged = true;
       events.finding(path, finding);
     });
-    if (input.kind.kind === 'manifest') {
+    if (kind === 'manifest') {
       this.manifest(input, findings);
       return;
     }
-    if (input.kind.kind === 'wal') {
+    if (kind === 'wal') {
       await this.wal(input, findings);
       return;
     }
-    const { kind } = input.kind;
     if (isSmallFile(kind)) {
       const { file, findings: found } = readSmallFile(kind, input.source);
       output.smallFile(path, input.source.size, file);

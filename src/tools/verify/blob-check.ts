@@ -1,19 +1,13 @@
 import type { ByteSource } from '../../bytes/source.ts';
-import type { CodecRegistry } from '../../codec/registry.ts';
 import { CorruptionError, UnsupportedError, withPending } from '../../errors.ts';
 import { type BlobFault, BlobFileReader } from '../../format/blob/blob-reader.ts';
-import type { HashFunctions } from '../../hash/registry.ts';
+import type { TableEnvironment } from '../../format/table-reader.ts';
 import { decompressBlob } from '../blob-values.ts';
 import type { Finding } from '../finding.ts';
 import { FindingLog } from './finding-log.ts';
 import { keyText } from './key-text.ts';
 import { logFinding, logReport } from './log-report.ts';
 import type { FileReport, VerifyOptions } from './verify-options.ts';
-
-export interface BlobEnvironment {
-  readonly hashes: HashFunctions;
-  readonly codecs: CodecRegistry;
-}
 
 export function blobFinding(fault: BlobFault): Finding {
   const isHeader = fault.code === 'blob_header' || fault.offset === 0;
@@ -22,7 +16,7 @@ export function blobFinding(fault: BlobFault): Finding {
 
 /** Checks a blob file: its header and footer, and of each record the checksums and that its value decompresses. */
 export async function verifyBlob(
-  environment: BlobEnvironment,
+  environment: TableEnvironment,
   file: { readonly path: string; readonly source: ByteSource },
   options: VerifyOptions,
   advanced: (offset: number) => void = () => undefined,

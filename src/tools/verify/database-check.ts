@@ -8,6 +8,7 @@ import { type ReadManifest, readManifest } from '../../format/manifest/manifest-
 import type { LiveBlobFile, ManifestColumnFamily } from '../../format/manifest/manifest-state.ts';
 import type { NewFile } from '../../format/manifest/version-edit.ts';
 import { type Finding, findingOf } from '../finding.ts';
+import { missingLineFeed } from '../small-file.ts';
 import { BlobReferences } from './blob-references.ts';
 import { BoundsCheck } from './bounds-check.ts';
 import { DatabaseWals } from './database-wals.ts';
@@ -163,11 +164,7 @@ export class DatabaseCheck {
     const source = this.environment.files.open(this.currentPath);
     try {
       const { name, hasLineFeed } = decodeCurrent(source.read(0, Math.min(source.size, MAX_CURRENT_BYTES)));
-      const message = `the line feed behind ${name} is missing: no engine opens the database`;
-      return {
-        name,
-        finding: hasLineFeed ? undefined : { code: 'current_file', severity: 'damage', message },
-      };
+      return { name, finding: hasLineFeed ? undefined : missingLineFeed(name) };
     } finally {
       source.close();
     }
